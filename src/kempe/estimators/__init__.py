@@ -1,0 +1,1 @@
+"""Clusterers with scikit-learn's interface."""

@@ -1,0 +1,21 @@
+"""Errors that constrained clustering can end with."""
+
+from __future__ import annotations
+
+
+class InfeasibleConstraintsError(ValueError):
+    """No clustering with the wanted number of clusters satisfies the constraints.
+
+    Attributes
+    ----------
+    certificate : object or None
+        What proves it, in the user's row numbers; ``None`` if there is no proof yet.
+    """
+
+    def __init__(self, message: str, certificate: object | None = None) -> None:
+        super().__init__(message)
+        self.certificate = certificate
+
+
+class NoSolutionFoundError(RuntimeError):
+    """A method ended without a feasible clustering, which may nevertheless exist."""

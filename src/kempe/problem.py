@@ -1,0 +1,211 @@
+"""The reduced problem: must-linked rows merged into supernodes, cannot-link pairs as a graph.
+
+Everything below this module works on supernodes and never sees a row of the user's data.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from kempe import _core
+from kempe.constraints import Constraints, Pairs
+from kempe.exceptions import InfeasibleConstraintsError
+
+Colours = NDArray[np.int32]
+"""One cluster number per supernode."""
+
+Centroids = NDArray[np.float64]
+"""One row per cluster, in the shifted coordinates of a ``Problem``."""
+
+# Data up to this size is copied and centred, which keeps digits when the data has a large
+# offset; larger data is read in place.
+CENTRE_UP_TO_BYTES = 64 * 2**20
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """A constrained clustering problem over supernodes.
+
+    Attributes
+    ----------
+    n_clusters
+        Number of clusters, k.
+    rows
+        The data, (n_rows, n_features), less ``shift``. Only ``perturb`` and the final labelling
+        need it; kernels reach it through ``core``.
+    supernode
+        Supernode of each row, numbered by first row.
+    row_weight
+        Weight of each row, or ``None`` if all are 1.
+    weight
+        Total weight of each supernode.
+    within
+        Inertia inside the supernodes, which no clustering can change.
+    offsets, targets
+        The cannot-link graph in compressed sparse rows.
+    shift
+        What was subtracted from the user's data, one number per feature.
+    core
+        The same for the compiled kernels.
+    """
+
+    n_clusters: int
+    rows: NDArray[Any]
+    supernode: NDArray[np.int32]
+    row_weight: NDArray[np.float64] | None
+    weight: NDArray[np.float64]
+    within: float
+    offsets: NDArray[np.int64]
+    targets: NDArray[np.int32]
+    shift: NDArray[np.float64]
+    core: _core.Instance = field(repr=False)
+
+    @classmethod
+    def build(
+        cls,
+        X: NDArray[Any],
+        constraints: Constraints | None = None,
+        *,
+        n_clusters: int,
+        sample_weight: NDArray[np.float64] | None = None,
+    ) -> Problem:
+        """Merge must-linked rows and turn cannot-link pairs into edges.
+
+        Parameters
+        ----------
+        X
+            Data of shape (n_rows, n_features), float32 or float64, finite.
+
+        Raises
+        ------
+        InfeasibleConstraintsError
+            If a cannot-link pair is joined by must-link pairs.
+        """
+        constraints = constraints or Constraints()
+        constraints.check_rows(X.shape[0])
+        supernode, size = _core.supernodes(X.shape[0], constraints.must_link)
+        offsets, targets, pair = _core.cannot_link_graph(supernode, size, constraints.cannot_link)
+        if pair >= 0:
+            raise _contradiction(constraints, pair)
+        rows, shift = _centred(np.ascontiguousarray(X))
+        weight = np.bincount(supernode, sample_weight, minlength=size).astype(np.float64)
+        source, merged, within = _merge(rows, supernode, size, sample_weight)
+        core = _core.Instance(rows, merged, source, weight, offsets, targets)
+        return cls(
+            n_clusters, rows, supernode, sample_weight, weight, within, offsets, targets, shift, core
+        )
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows of the data."""
+        return int(self.rows.shape[0])
+
+    @property
+    def n_features(self) -> int:
+        """Number of features of the data."""
+        return int(self.rows.shape[1])
+
+    @property
+    def n_supernodes(self) -> int:
+        """Number of supernodes."""
+        return int(self.weight.size)
+
+    @property
+    def n_edges(self) -> int:
+        """Number of edges of the cannot-link graph."""
+        return int(self.targets.size // 2)
+
+    @cached_property
+    def degree(self) -> NDArray[np.int64]:
+        """Number of cannot-link neighbours of each supernode."""
+        return np.diff(self.offsets)
+
+    @cached_property
+    def graph(self) -> sparse.csr_array:
+        """The cannot-link graph as a symmetric sparse matrix of ones."""
+        ones = np.ones(self.targets.size, dtype=np.int8)
+        shape = (self.n_supernodes, self.n_supernodes)
+        return sparse.csr_array((ones, self.targets, self.offsets), shape=shape)
+
+    @cached_property
+    def components(self) -> NDArray[np.int32]:
+        """Connected component of each supernode in the cannot-link graph."""
+        _, component = sparse.csgraph.connected_components(self.graph, directed=False)
+        return np.asarray(component, dtype=np.int32)
+
+    def means(self, colours: Colours) -> tuple[Centroids, NDArray[np.float64]]:
+        """Mean and total weight of each cluster; an empty cluster has mean 0 and weight 0."""
+        return _core.cluster_means(self.core, colours, self.n_clusters)
+
+    def inertia(self, colours: Colours, centroids: Centroids | None = None) -> float:
+        """Inertia of a clustering about its means, or about given centroids."""
+        if centroids is None:
+            centroids, _ = self.means(colours)
+        return self.within + _core.between_inertia(self.core, colours, centroids)
+
+    def costs(self, centroids: Centroids, vertices: NDArray[np.int32] | None = None) -> NDArray[np.float64]:
+        """Weighted squared distance of supernodes (all, or some) to every centroid."""
+        if vertices is None:
+            vertices = np.arange(self.n_supernodes, dtype=np.int32)
+        distances = _core.squared_distances(self.core, vertices, centroids)
+        return distances * self.weight[vertices, None]
+
+    def is_proper(self, colours: Colours) -> bool:
+        """Whether no cannot-link edge has both ends in one cluster."""
+        return _core.is_proper(self.core, colours)
+
+    def labels(self, colours: Colours) -> NDArray[np.int32]:
+        """Cluster of every row."""
+        return colours[self.supernode]
+
+    def points(self, vertices: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
+        """Mean points of some supernodes."""
+        return _core.points(self.core, np.asarray(vertices, dtype=np.int32))
+
+
+def _centred(X: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.float64]]:
+    if X.nbytes > CENTRE_UP_TO_BYTES:
+        return X, np.zeros(X.shape[1])
+    # The shift is rounded to the data's own type, so adding it back to float32 loses nothing.
+    shift = X.mean(axis=0, dtype=np.float64).astype(X.dtype)
+    return X - shift, shift.astype(np.float64)
+
+
+def _merge(
+    rows: NDArray[Any],
+    supernode: NDArray[np.int32],
+    size: int,
+    sample_weight: NDArray[np.float64] | None,
+) -> tuple[NDArray[np.int32], NDArray[Any], float]:
+    """Where each supernode's point lies, the means of the merged ones, the inertia inside them."""
+    count = np.bincount(supernode, minlength=size)
+    source = np.empty(size, dtype=np.int32)
+    source[supernode[::-1]] = np.arange(supernode.size, dtype=np.int32)[::-1]
+    several = np.flatnonzero(count > 1)
+    if not several.size:
+        return source, np.empty((0, rows.shape[1]), dtype=rows.dtype), 0.0
+    source[several] = ~np.arange(several.size, dtype=np.int32)
+    position = np.where(source < 0, ~source, -1)[supernode]
+    members = np.flatnonzero(position >= 0)
+    weights = np.ones(members.size) if sample_weight is None else sample_weight[members]
+    merged, within = _core.merge_rows(
+        rows, members.astype(np.int32), position[members].astype(np.int32), weights, several.size
+    )
+    return source, merged, within
+
+
+def _contradiction(constraints: Constraints, pair: int) -> InfeasibleConstraintsError:
+    first, second = (int(row) for row in constraints.cannot_link[pair])
+    return InfeasibleConstraintsError(
+        f"cannot_link pair {pair}, ({first}, {second}), contradicts the must-link pairs, "
+        "which join these two rows"
+    )
+
+
+__all__ = ["Centroids", "Colours", "Pairs", "Problem"]

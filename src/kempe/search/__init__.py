@@ -1,0 +1,1 @@
+"""Searches over clusterings: stopping rules, callbacks, results."""

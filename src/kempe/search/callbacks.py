@@ -1,0 +1,61 @@
+"""What a user can hook into a running search."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kempe.problem import Problem
+    from kempe.search.result import Result
+    from kempe.search.stop import SearchState
+
+
+class Callbacks:
+    """Base class of callbacks; override what you need.
+
+    Examples
+    --------
+    >>> class PrintBest(Callbacks):
+    ...     def on_best(self, state):
+    ...         print(f"{state.elapsed:.2f} s: {state.best_inertia:.3f}")
+    """
+
+    def on_start(self, problem: Problem) -> None:
+        """Before anything is searched."""
+
+    def on_iteration(self, state: SearchState) -> None:
+        """After every solution that the search has looked at."""
+
+    def on_best(self, state: SearchState) -> None:
+        """After every new best solution."""
+
+    def on_end(self, result: Result) -> None:
+        """Once, with the result."""
+
+
+class CallbackList(Callbacks):
+    """Several callbacks as one, called in order."""
+
+    def __init__(self, callbacks: Iterable[Callbacks] = ()) -> None:
+        self._callbacks = tuple(callbacks)
+
+    def on_start(self, problem: Problem) -> None:
+        """Before anything is searched."""
+        for callback in self._callbacks:
+            callback.on_start(problem)
+
+    def on_iteration(self, state: SearchState) -> None:
+        """After every solution that the search has looked at."""
+        for callback in self._callbacks:
+            callback.on_iteration(state)
+
+    def on_best(self, state: SearchState) -> None:
+        """After every new best solution."""
+        for callback in self._callbacks:
+            callback.on_best(state)
+
+    def on_end(self, result: Result) -> None:
+        """Once, with the result."""
+        for callback in self._callbacks:
+            callback.on_end(result)

@@ -1,0 +1,133 @@
+"""Keeps the best solution of a running search, its history, and asks the stopping rules."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterable
+
+from kempe import _core
+from kempe.exceptions import NoSolutionFoundError
+from kempe.problem import Problem
+from kempe.search.callbacks import CallbackList, Callbacks
+from kempe.search.result import Result, Solution, Statistics
+from kempe.search.stop import (
+    AnyOf,
+    MaxMutations,
+    Patience,
+    SearchState,
+    StoppingRule,
+    TargetInertia,
+    TimeLimit,
+)
+
+_REASONS: dict[type, str] = {
+    MaxMutations: "max_mutations",
+    Patience: "patience",
+    TimeLimit: "time_limit",
+    TargetInertia: "target_inertia",
+}
+
+
+class Recorder:
+    """Every search and every rival reports its solutions here.
+
+    Parameters
+    ----------
+    problem
+        The problem that is searched.
+    rules
+        Stopping rules; the search ends when any of them says so.
+    callbacks
+        The user's callbacks.
+
+    Attributes
+    ----------
+    best : Solution or None
+    stopper : _core.Stopper
+        The time limit, if any, and Ctrl-C in the form that kernels understand.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        rules: Iterable[StoppingRule] = (),
+        callbacks: Iterable[Callbacks] = (),
+    ) -> None:
+        self.problem = problem
+        self.best: Solution | None = None
+        self._rule = AnyOf(rules)
+        limits = [rule.seconds for rule in self._rule.rules if isinstance(rule, TimeLimit)]
+        self.stopper = _core.Stopper(min(limits, default=math.inf))
+        self._callbacks = CallbackList(callbacks)
+        self._statistics = Statistics()
+        self._iteration = -1
+        self._best_iteration = 0
+        self._started = time.perf_counter()
+        self._cpu_started = time.process_time()
+        self._state: SearchState | None = None
+        self._callbacks.on_start(problem)
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the search began."""
+        return time.perf_counter() - self._started
+
+    def record(self, solution: Solution, kind: str) -> bool:
+        """Note a solution that was looked at; return whether it is the best so far."""
+        self._iteration += 1
+        improved = self.best is None or solution.inertia < self.best.inertia
+        if improved:
+            self.best = solution
+            self._best_iteration = self._iteration
+        self._state = self._make_state(solution.inertia, kind)
+        self._statistics.append(
+            self._iteration, kind, solution.inertia, self._state.best_inertia, self._state.elapsed
+        )
+        self._callbacks.on_iteration(self._state)
+        if improved:
+            self._callbacks.on_best(self._state)
+        return improved
+
+    def should_stop(self) -> bool:
+        """Whether a rule, the time limit or Ctrl-C ends the search."""
+        if self.stopper.look():
+            return True
+        return self._state is not None and self._rule(self._state)
+
+    def result(self, reason: str = "converged") -> Result:
+        """Close the search; ``reason`` says why if no rule did."""
+        if self.best is None:
+            raise NoSolutionFoundError(
+                f"no feasible clustering was found in {self.elapsed:.1f} seconds"
+            )
+        result = Result(
+            solution=self.best,
+            n_mutations=self._iteration,
+            stop_reason=self._reason(reason),
+            runtime=self.elapsed,
+            cpu_time=time.process_time() - self._cpu_started,
+            n_supernodes=self.problem.n_supernodes,
+            n_edges=self.problem.n_edges,
+            statistics=self._statistics,
+        )
+        self._callbacks.on_end(result)
+        return result
+
+    def _make_state(self, inertia: float, kind: str) -> SearchState:
+        assert self.best is not None
+        return SearchState(
+            iteration=self._iteration,
+            inertia=inertia,
+            best_inertia=self.best.inertia,
+            since_best=self._iteration - self._best_iteration,
+            elapsed=self.elapsed,
+            kind=kind,
+        )
+
+    def _reason(self, otherwise: str) -> str:
+        if self.stopper.interrupted:
+            return "interrupted"
+        if self._rule.triggered is not None:
+            return _REASONS.get(type(self._rule.triggered), "user_rule")
+        return "time_limit" if self.stopper.stopped else otherwise

@@ -1,0 +1,102 @@
+"""What a search returns: the best clustering and how it was found."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass, field
+from os import PathLike
+
+from kempe.problem import Colours
+
+COLUMNS = ("iteration", "kind", "inertia", "best_inertia", "elapsed")
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A proper colouring of the supernodes and its inertia."""
+
+    colours: Colours
+    inertia: float
+
+
+@dataclass
+class Statistics:
+    """One row per solution that the search has looked at."""
+
+    iteration: list[int] = field(default_factory=list)
+    kind: list[str] = field(default_factory=list)
+    inertia: list[float] = field(default_factory=list)
+    best_inertia: list[float] = field(default_factory=list)
+    elapsed: list[float] = field(default_factory=list)
+
+    def append(
+        self, iteration: int, kind: str, inertia: float, best_inertia: float, elapsed: float
+    ) -> None:
+        """Add a row."""
+        self.iteration.append(iteration)
+        self.kind.append(kind)
+        self.inertia.append(inertia)
+        self.best_inertia.append(best_inertia)
+        self.elapsed.append(elapsed)
+
+    def rows(self) -> list[tuple[int, str, float, float, float]]:
+        """All rows, in the order of ``COLUMNS``."""
+        columns = (self.iteration, self.kind, self.inertia, self.best_inertia, self.elapsed)
+        return list(zip(*columns, strict=True))
+
+
+@dataclass(frozen=True)
+class Result:
+    """The best solution of a search and its history.
+
+    Attributes
+    ----------
+    solution
+        The best colouring of the supernodes.
+    n_mutations
+        Solutions looked at after the first.
+    stop_reason
+        What ended the search, for example ``"patience"`` or ``"time_limit"``.
+    runtime
+        Seconds of wall time.
+    cpu_time
+        Seconds of processor time, all threads together.
+    n_supernodes, n_edges
+        Size of the problem after preprocessing.
+    statistics
+        History, one row per solution looked at.
+    """
+
+    solution: Solution
+    n_mutations: int
+    stop_reason: str
+    runtime: float
+    cpu_time: float
+    n_supernodes: int
+    n_edges: int
+    statistics: Statistics
+
+    @property
+    def inertia(self) -> float:
+        """Inertia of the best solution."""
+        return self.solution.inertia
+
+    def summary(self) -> str:
+        """Describe the run in a few lines."""
+        first = self.statistics.inertia[0] if self.statistics.inertia else self.inertia
+        gain = 100 * (1 - self.inertia / first) if first else 0.0
+        return "\n".join(
+            [
+                f"inertia       {self.inertia:,.6g} ({gain:.2f} % below the first descent)",
+                f"mutations     {self.n_mutations:,}, stopped by {self.stop_reason}",
+                f"time          {self.runtime:.3f} s, {self.cpu_time:.3f} s of processor time",
+                f"problem       {self.n_supernodes:,} supernodes, {self.n_edges:,} cannot-link edges",
+            ]
+        )
+
+    def to_csv(self, path: str | PathLike[str]) -> None:
+        """Write the history to a CSV file."""
+        with open(path, "w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file)
+            writer.writerow(COLUMNS)
+            writer.writerows(self.statistics.rows())
