@@ -30,54 +30,87 @@ Colouring::Colouring(const Graph& graph, std::span<const Vertex> vertices, int s
       colours_(colours, colours + size),
       cost_(static_cast<std::size_t>(size) * k, 0.0),
       neighbours_with_(static_cast<std::size_t>(size) * k, 0),
-      seen_(static_cast<std::size_t>(size) * k, 0) {
+      seen_(static_cast<std::size_t>(size) * k, kUnseen),
+      potential_(static_cast<std::size_t>(k) * k, 0.0) {
     for (Vertex v : vertices_)
         for (Vertex u : graph_.neighbours(v)) ++at(neighbours_with_, v, colours_[u]);
 }
 
 // Only a chain that holds a vertex closer to the other centroid can improve, so chains are grown
 // from such vertices alone.
-void Colouring::find_improving_chains(Moves& chains) {
-    chains.clear();
-    std::fill(seen_.begin(), seen_.end(), 0);
+void Colouring::find_starts() {
+    starts_.clear();
+    std::fill(potential_.begin(), potential_.end(), 0.0);
     for (Vertex v : vertices_) {
         const double* cost = &at(cost_, v, 0);
-        const double own = cost[colours_[v]];
-        for (Colour c = 0; c < k_; ++c)
-            if (cost[c] < own && !at(seen_, v, c)) explore(v, c, chains);
+        const Colour own = colours_[v];
+        for (Colour c = 0; c < k_; ++c) {
+            if (!(cost[c] < cost[own])) continue;
+            starts_.push_back({v, c});
+            potential(own, c) += cost[own] - cost[c];
+        }
     }
 }
 
-// Grow the chain of `start` towards `other` at the end of `chains`, and keep it if it improves.
-void Colouring::explore(Vertex start, Colour other, Moves& chains) {
-    const Colour both = colours_[start] + other;
+void Colouring::find_improving_chains(Moves& chains) {
+    chains.clear();
+    std::fill(seen_.begin(), seen_.end(), kUnseen);
+    find_starts();
+    for (const Start& start : starts_)
+        if (at(seen_, start.vertex, start.colour) == kUnseen) explore(start, chains);
+}
+
+// Grow a chain at the end of `chains`, and keep it if it improves.
+void Colouring::explore(const Start& start, Moves& chains) {
     const std::size_t begin = chains.vertices.size();
-    const auto visit = [&](Vertex v) {
-        at(seen_, v, both - colours_[v]) = 1;
-        chains.vertices.push_back(v);
-    };
-    visit(start);
-    double before = 0.0, after = 0.0;
-    for (std::size_t next = begin; next < chains.vertices.size(); ++next) {
-        const Vertex v = chains.vertices[next];
-        const Colour wanted = both - colours_[v];
-        before += at(cost_, v, colours_[v]);
-        after += at(cost_, v, wanted);
-        int left = at(neighbours_with_, v, wanted);
-        if (left == 0) continue;
-        for (Vertex u : graph_.neighbours(v)) {
-            if (colours_[u] != wanted) continue;
-            if (!at(seen_, u, colours_[v])) visit(u);
-            if (--left == 0) break;
-        }
-    }
-    if (!improves(before, after)) {
+    const Colour both = colours_[start.vertex] + start.colour;
+    at(seen_, start.vertex, start.colour) = kSeen;
+    chains.vertices.push_back(start.vertex);
+    double gain = 0.0;
+    if (!grow(both, potential(colours_[start.vertex], start.colour), begin, chains, gain)) {
         chains.vertices.resize(begin);
         return;
     }
     for (std::size_t i = begin; i < chains.vertices.size(); ++i)
         chains.colours.push_back(both - colours_[chains.vertices[i]]);
-    chains.close(before - after);
+    chains.close(gain);
+}
+
+// Returns whether the chain improves. Large chains mostly lose, and soon by more than all vertices
+// not yet looked at could make good: then the chain is given up, and so is every later attempt
+// that runs into it.
+bool Colouring::grow(Colour both, double& potential, std::size_t begin, Moves& chains,
+                     double& gain) {
+    auto& chain = chains.vertices;
+    const auto give_up = [&] {
+        for (std::size_t i = begin; i < chain.size(); ++i)
+            at(seen_, chain[i], both - colours_[chain[i]]) = kGivenUp;
+        return false;
+    };
+    double before = 0.0, after = 0.0;
+    for (std::size_t next = begin; next < chain.size(); ++next) {
+        const Vertex v = chain[next];
+        const Colour wanted = both - colours_[v];
+        const double now = at(cost_, v, colours_[v]), then = at(cost_, v, wanted);
+        before += now;
+        after += then;
+        if (then < now) potential -= now - then;
+        if (after - before > potential + kRounding * (before + after)) return give_up();
+        int left = at(neighbours_with_, v, wanted);
+        if (left == 0) continue;
+        for (Vertex u : graph_.neighbours(v)) {
+            if (colours_[u] != wanted) continue;
+            auto& seen = at(seen_, u, colours_[v]);
+            if (seen == kGivenUp) return give_up();
+            if (seen == kUnseen) {
+                seen = kSeen;
+                chain.push_back(u);
+            }
+            if (--left == 0) break;
+        }
+    }
+    gain = before - after;
+    return improves(before, after);
 }
 
 Colour Colouring::cheapest(Vertex v) const {

@@ -2,6 +2,7 @@
 // keeps a colouring proper.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -58,6 +59,11 @@ class Colouring {
     void recolour(Vertex v, Colour c);
 
  private:
+    struct Start {
+        Vertex vertex;
+        Colour colour;
+    };
+
     template <class T>
     T& at(std::vector<T>& table, Vertex v, Colour c) const {
         return table[static_cast<std::size_t>(v) * k_ + c];
@@ -66,7 +72,12 @@ class Colouring {
     const T& at(const std::vector<T>& table, Vertex v, Colour c) const {
         return table[static_cast<std::size_t>(v) * k_ + c];
     }
-    void explore(Vertex start, Colour other, Moves& chains);
+    void find_starts();
+    void explore(const Start& start, Moves& chains);
+    bool grow(Colour both, double& potential, std::size_t begin, Moves& chains, double& gain);
+    double& potential(Colour a, Colour b) {
+        return potential_[static_cast<std::size_t>(std::min(a, b)) * k_ + std::max(a, b)];
+    }
 
     const Graph& graph_;
     std::span<const Vertex> vertices_;
@@ -74,8 +85,13 @@ class Colouring {
     std::vector<Colour> colours_;
     std::vector<double> cost_;
     std::vector<std::int32_t> neighbours_with_;
-    // seen_[v][c]: the chain through v whose swap would give v the colour c was looked at.
+    // seen_[v][c]: whether the chain through v whose swap would give v the colour c was looked at.
+    enum Seen : char { kUnseen, kSeen, kGivenUp };
     std::vector<char> seen_;
+    // For each pair of colours what vertices not yet looked at would gain by changing from one to
+    // the other, losses left out: no chain can still gain more.
+    std::vector<double> potential_;
+    std::vector<Start> starts_;
 };
 
 // Two moves exclude each other if they share a vertex, or if an edge joins a vertex of one to a

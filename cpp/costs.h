@@ -14,10 +14,12 @@ namespace kempe {
 void update_costs(const Instance& instance, const double* centroids, int k,
                   std::span<const Colour> columns, std::vector<double>& cost);
 
+// Sums of costs that differ by less than this share count as equal.
+constexpr double kRounding = 1e-10;
+
 // Whether a swap from total cost `before` to `after` is an improvement beyond rounding.
 inline bool improves(double before, double after) {
-    constexpr double tolerance = 1e-10;
-    return before - after > tolerance * (before + after);
+    return before - after > kRounding * (before + after);
 }
 
 }  // namespace kempe

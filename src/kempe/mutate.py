@@ -14,6 +14,7 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
+from scipy.spatial.distance import cdist
 
 from kempe import _core
 from kempe.problem import Centroids, Colours, Problem
@@ -21,6 +22,8 @@ from kempe.relaxation import denoised_points
 
 RelocationKind: TypeAlias = Literal["kmeans", "sdp", "reposition", "replace"]
 RELOCATIONS: tuple[str, ...] = get_args(RelocationKind)
+Removal: TypeAlias = Literal["cheap", "uniform"]
+REMOVALS: tuple[str, ...] = get_args(Removal)
 
 # Unconstrained solutions serve as rough targets, so a sample of the supernodes is enough.
 KMEANS_SAMPLE = 20_000
@@ -57,22 +60,30 @@ class Relocation:
     ----------
     kind
         Where the target centroids come from. ``"replace"``: a random centroid is taken away and
-        put on a supernode drawn with probability proportional to its present cost.
+        put on a supernode drawn with probability proportional to its present cost; see ``removal``.
         ``"reposition"``: the cluster of lowest inertia gives its centroid to the one of highest
         inertia, which is split. ``"kmeans"``: a fresh unconstrained k-means solution. ``"sdp"``: a
         semidefinite relaxation, see ``kempe.relaxation``.
     alpha
         Step from the present centroids (0) to the targets (1).
+    removal
+        With which probability ``"replace"`` takes a centroid away. ``"uniform"``: the same for all.
+        ``"cheap"``: inversely proportional to what merging its cluster with the most suitable
+        other one would add to the inertia. The paper says random and no more. Few clusters are
+        superfluous, so uniform draws find one rarely when there are many clusters.
     """
 
     kind: RelocationKind = "replace"
     alpha: float = 1.0
+    removal: Removal = "cheap"
 
     def __post_init__(self) -> None:
         if self.kind not in RELOCATIONS:
             raise ValueError(f"kind must be one of {RELOCATIONS}, got {self.kind!r}")
         if not 0 < self.alpha <= 1:
             raise ValueError(f"alpha must lie in (0, 1], got {self.alpha}")
+        if self.removal not in REMOVALS:
+            raise ValueError(f"removal must be one of {REMOVALS}, got {self.removal!r}")
 
 
 def perturb(
@@ -112,10 +123,16 @@ def relocate(
 ) -> Centroids:
     """Move centroids towards targets, by the step ``alpha`` (first half of Algorithm 4)."""
     centroids, weight = problem.means(colours)
-    targets = _TARGETS[params.kind](problem, colours, centroids, rng)
-    if params.kind in ("kmeans", "sdp"):
+    if params.kind == "replace":
+        chance = removal_chances(centroids, weight) if params.removal == "cheap" else None
+        targets = _replace_targets(problem, colours, centroids, rng, chance)
+    elif params.kind == "reposition":
+        targets = _reposition_targets(problem, colours, centroids, rng)
+    else:
+        # All centroids are new here; the other kinds change one or two of the present ones.
+        points, weights = _UNCONSTRAINED[params.kind](problem, rng)
+        targets = kmeans(points, weights, problem.n_clusters, rng, fallback=centroids)
         targets = match(centroids, weight, targets)
-    # The others change single centroids of the present ones, so they are matched already.
     return (1 - params.alpha) * centroids + params.alpha * targets
 
 
@@ -125,8 +142,7 @@ def match(centroids: Centroids, weight: NDArray[np.float64], targets: Centroids)
     Up to a constant for each cluster, the cost of all its supernodes about a target is the
     cluster's weight times the squared distance of its mean to the target.
     """
-    difference = centroids[:, None, :] - targets[None, :, :]
-    cost = weight[:, None] * np.einsum("ijf,ijf->ij", difference, difference)
+    cost = weight[:, None] * cdist(centroids, targets, "sqeuclidean")
     _, column = linear_sum_assignment(cost)
     return targets[column]
 
@@ -190,39 +206,55 @@ def _reposition_targets(
     return targets
 
 
+def removal_chances(centroids: Centroids, weight: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Probability of each centroid to be taken away: the cheaper its removal, the likelier.
+
+    Merging clusters of weights ``a`` and ``b`` adds ``a b / (a + b)`` times the squared distance of
+    their means to the inertia. Where that is nothing (empty clusters, coinciding centroids), those
+    clusters share all the probability.
+    """
+    if (weight > 0).all() and weight.size > 1:
+        distance = cdist(centroids, centroids, "sqeuclidean")
+        np.fill_diagonal(distance, np.inf)
+        mass = np.outer(weight, weight) / np.add.outer(weight, weight)
+        cost = (mass * distance).min(axis=1)
+    else:
+        cost = weight
+    free = cost <= 0
+    chance = free.astype(np.float64) if free.any() else 1 / cost
+    return np.asarray(chance / chance.sum())
+
+
 def _replace_targets(
-    problem: Problem, colours: Colours, centroids: Centroids, rng: np.random.Generator
+    problem: Problem,
+    colours: Colours,
+    centroids: Centroids,
+    rng: np.random.Generator,
+    chance: NDArray[np.float64] | None,
 ) -> Centroids:
-    """Put a random centroid on a supernode drawn in proportion to its present cost."""
+    """Put a random centroid on a supernode drawn in proportion to its present cost.
+
+    ``chance`` is the probability of each centroid to be taken, ``None`` for equal ones.
+    """
     cost = _core.own_costs(problem.core, colours, centroids)
     cumulative = np.cumsum(cost)
     if not cumulative[-1] > 0:  # every supernode is its own centroid
         return centroids
-    removed = int(rng.integers(problem.n_clusters))
+    removed = int(rng.choice(problem.n_clusters, p=chance))
     drawn = np.searchsorted(cumulative, rng.random() * cumulative[-1], side="right")
     targets = centroids.copy()
     targets[removed] = problem.points(np.array([min(drawn, cost.size - 1)]))
     return targets
 
 
-def _kmeans_targets(
-    problem: Problem, colours: Colours, centroids: Centroids, rng: np.random.Generator
-) -> Centroids:
-    """Centroids of one unconstrained k-means run over the supernodes."""
+def _sampled_points(
+    problem: Problem, rng: np.random.Generator
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Points and weights of the supernodes, or of a sample of them."""
     vertices = np.arange(problem.n_supernodes)
     if vertices.size > KMEANS_SAMPLE:
         vertices = np.sort(rng.choice(vertices, KMEANS_SAMPLE, replace=False))
-    return kmeans(
-        problem.points(vertices), problem.weight[vertices], problem.n_clusters, rng, centroids
-    )
-
-
-def _sdp_targets(
-    problem: Problem, colours: Colours, centroids: Centroids, rng: np.random.Generator
-) -> Centroids:
-    """Centroids read off a semidefinite relaxation."""
-    points, weight = denoised_points(problem, rng)
-    return kmeans(points, weight, problem.n_clusters, rng, centroids)
+    return problem.points(vertices), problem.weight[vertices]
 
 
 def kmeans(
@@ -246,11 +278,10 @@ def kmeans(
     return np.asarray(model.cluster_centers_, dtype=np.float64)
 
 
-_Targets: TypeAlias = Callable[[Problem, Colours, Centroids, np.random.Generator], Centroids]
+_Points: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64]]
 
-_TARGETS: dict[str, _Targets] = {
-    "kmeans": _kmeans_targets,
-    "sdp": _sdp_targets,
-    "reposition": _reposition_targets,
-    "replace": _replace_targets,
+# What k-means runs over for the kinds of targets that replace all centroids.
+_UNCONSTRAINED: dict[str, Callable[[Problem, np.random.Generator], _Points]] = {
+    "kmeans": _sampled_points,
+    "sdp": denoised_points,
 }
