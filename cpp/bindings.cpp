@@ -7,6 +7,8 @@ NB_MODULE(_core, m) {
     kempe::bind_clusters(m);
     kempe::bind_dsatur(m);
     kempe::bind_stopper(m);
+    kempe::bind_seeding(m);
+    kempe::bind_sequential(m);
     kempe::bind_costs(m);
     kempe::bind_chains(m);
     kempe::bind_mwis(m);

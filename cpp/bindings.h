@@ -50,6 +50,8 @@ void bind_supernodes(nb::module_& m);
 void bind_clusters(nb::module_& m);
 void bind_dsatur(nb::module_& m);
 void bind_stopper(nb::module_& m);
+void bind_seeding(nb::module_& m);
+void bind_sequential(nb::module_& m);
 void bind_costs(nb::module_& m);
 void bind_chains(nb::module_& m);
 void bind_mwis(nb::module_& m);

@@ -6,30 +6,54 @@
 
 #include "bindings.h"
 #include "checks.h"
+#include "kernels.h"
 
 namespace kempe {
 
-void update_costs(const Instance& instance, const double* centroids, int k,
-                  std::span<const Colour> columns, std::vector<double>& cost) {
+namespace {
+
+// Up to so many features it pays to run over centroids in the inner loop, beyond over features.
+constexpr int kFewFeatures = 8;
+
+template <class T>
+void costs_by_centroid(const Instance& instance, const Points<T>& points, const double* centroids,
+                       int k, std::span<const Colour> columns, std::vector<double>& cost) {
+    const int d = instance.dimension;
+    for (Vertex v = 0; v < instance.size; ++v)
+        for (Colour c : columns) {
+            const double* centroid = centroids + static_cast<std::size_t>(c) * d;
+            cost[static_cast<std::size_t>(v) * k + c] =
+                instance.weight[v] * distance_between(points[v], centroid, d);
+        }
+}
+
+template <class T>
+void costs_by_feature(const Instance& instance, const Points<T>& points, const double* centroids,
+                      int k, std::span<const Colour> columns, std::vector<double>& cost) {
     const int d = instance.dimension;
     const std::size_t width = columns.size();
-    // One row per feature, so that the inner loop runs over centroids and vectorises.
-    std::vector<double> transposed(width * d), total(width);
+    std::vector<double> by_feature(width * d), distance(width), point(d);
     for (std::size_t j = 0; j < width; ++j)
         for (int f = 0; f < d; ++f)
-            transposed[f * width + j] = centroids[static_cast<std::size_t>(columns[j]) * d + f];
+            by_feature[f * width + j] = centroids[static_cast<std::size_t>(columns[j]) * d + f];
+    for (Vertex v = 0; v < instance.size; ++v) {
+        std::copy_n(points[v], d, point.data());
+        distances_by_feature(point.data(), by_feature.data(), static_cast<int>(width), d,
+                             distance.data());
+        double* out = cost.data() + static_cast<std::size_t>(v) * k;
+        for (std::size_t j = 0; j < width; ++j) out[columns[j]] = instance.weight[v] * distance[j];
+    }
+}
+
+}  // namespace
+
+void update_costs(const Instance& instance, const double* centroids, int k,
+                  std::span<const Colour> columns, std::vector<double>& cost) {
     with_points(instance, [&](const auto& points) {
-        for (Vertex v = 0; v < instance.size; ++v) {
-            std::fill(total.begin(), total.end(), 0.0);
-            const auto* point = points[v];
-            for (int f = 0; f < d; ++f) {
-                const double x = point[f];
-                const double* row = transposed.data() + f * width;
-                for (std::size_t j = 0; j < width; ++j) total[j] += (x - row[j]) * (x - row[j]);
-            }
-            double* out = cost.data() + static_cast<std::size_t>(v) * k;
-            for (std::size_t j = 0; j < width; ++j) out[columns[j]] = instance.weight[v] * total[j];
-        }
+        if (instance.dimension > kFewFeatures)
+            costs_by_centroid(instance, points, centroids, k, columns, cost);
+        else
+            costs_by_feature(instance, points, centroids, k, columns, cost);
     });
 }
 
@@ -39,7 +63,7 @@ template <class T>
 double cost_of(const Instance& instance, const Points<T>& points, Vertex v, const double* centroids,
                Colour c) {
     const double* centroid = centroids + static_cast<std::size_t>(c) * instance.dimension;
-    return instance.weight[v] * squared_distance(points[v], centroid, instance.dimension);
+    return instance.weight[v] * distance_between(points[v], centroid, instance.dimension);
 }
 
 Out1<double> own_costs(const Instance& instance, In1<Colour> colours, In2<double> centroids) {
