@@ -46,5 +46,9 @@ void bind_supernodes(nb::module_& m);
 void bind_clusters(nb::module_& m);
 void bind_dsatur(nb::module_& m);
 void bind_stopper(nb::module_& m);
+void bind_cliques(nb::module_& m);
+void bind_cost_assignment(nb::module_& m);
+void bind_exact_colouring(nb::module_& m);
+void bind_tabu(nb::module_& m);
 
 }  // namespace kempe
