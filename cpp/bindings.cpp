@@ -11,4 +11,5 @@ NB_MODULE(_core, m) {
     kempe::bind_cost_assignment(m);
     kempe::bind_exact_colouring(m);
     kempe::bind_tabu(m);
+    kempe::bind_seeding(m);
 }

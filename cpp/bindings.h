@@ -50,5 +50,6 @@ void bind_cliques(nb::module_& m);
 void bind_cost_assignment(nb::module_& m);
 void bind_exact_colouring(nb::module_& m);
 void bind_tabu(nb::module_& m);
+void bind_seeding(nb::module_& m);
 
 }  // namespace kempe

@@ -124,3 +124,6 @@ def chain_descent(
     offsets: _Longs, targets: _Ints, costs: _Floats, colours: _Ints, stopper: Stopper
 ) -> _Ints:
     """Swap Kempe chains as long as that lowers the total cost."""
+
+def kmeans_plus_plus(instance: Instance, candidates: _Ints, n_clusters: int, seed: int) -> _Ints:
+    """Supernodes drawn by greedy k-means++ from ``candidates``."""
