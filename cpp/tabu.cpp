@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
-#include <random>
 #include <vector>
 
 #include "graph_arguments.h"
+#include "random.h"
 #include "stopper.h"
 
 namespace kempe {
@@ -66,12 +66,11 @@ class TabuSearch {
     bool allowed(Vertex v, Colour c) const {
         return !allowed_ || allowed_[static_cast<std::size_t>(v) * k_ + c];
     }
-    std::uint64_t below(std::uint64_t bound) { return random_() % bound; }
 
     // The best move of a vertex in conflict, ties at random; a tabu move only if it beats the best.
     Move best_move() {
         Move best;
-        std::uint64_t ties = 0;
+        std::uint32_t ties = 0;
         for (Vertex v : conflicting_) {
             const int* counts = &count(v, 0);
             const std::int64_t* until = &tabu_until_[static_cast<std::size_t>(v) * k_];
@@ -81,7 +80,7 @@ class TabuSearch {
                 if (change > best.change || c == colour_[v] || !allowed(v, c)) continue;
                 if (until[c] > iteration_ && conflicts_ + change >= best_conflicts_) continue;
                 if (change < best.change) ties = 0;
-                if (below(++ties) == 0) best = {v, c, change};
+                if (random_.below(++ties) == 0) best = {v, c, change};
             }
         }
         return best;
@@ -99,7 +98,7 @@ class TabuSearch {
         }
         refresh(v);
         const auto tenure =
-            static_cast<std::int64_t>(below(10)) +
+            static_cast<std::int64_t>(random_.below(10)) +
             static_cast<std::int64_t>(0.6 * static_cast<double>(conflicting_.size()));
         tabu_until_[static_cast<std::size_t>(v) * k_ + old] = iteration_ + 1 + tenure;
     }
@@ -123,7 +122,7 @@ class TabuSearch {
     Graph graph_;
     int size_, k_;
     const std::uint8_t* allowed_;
-    std::mt19937_64 random_;
+    Random random_;
     std::vector<Colour> colour_, best_;
     std::vector<int> count_;
     std::vector<std::int64_t> tabu_until_;
