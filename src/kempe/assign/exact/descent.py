@@ -68,9 +68,7 @@ class ExactDescent:
             colours = self.inner.descend(problem, refined, rng, stopper)
         return colours
 
-    def _refine(
-        self, problem: Problem, colours: Colours, stopper: _core.Stopper
-    ) -> Colours | None:
+    def _refine(self, problem: Problem, colours: Colours, stopper: _core.Stopper) -> Colours | None:
         centroids, weight = problem.means(colours)
         costs = problem.costs(centroids)
         # The mean of an empty cluster means nothing; leave such clusters to the inner method.
@@ -104,7 +102,7 @@ class ExactDescent:
 
 
 def _canonical(colours: Colours) -> Colours:
-    """Number the clusters by their first supernode, so that equal partitions compare equal."""
+    """Give equal partitions equal colours: number the clusters by their first supernode."""
     _, first, inverse = np.unique(colours, return_index=True, return_inverse=True)
     rank = np.empty(first.size, dtype=np.int32)
     rank[np.argsort(first)] = np.arange(first.size, dtype=np.int32)
