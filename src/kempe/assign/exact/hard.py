@@ -230,11 +230,8 @@ class _Search:
             self.learn(solution)
             self.hard.rows |= violated
             self.weak = self.task.backend == "auto" and self.is_weak(solution) and has_ortools()
-            if (
-                self.finished
-                or self.weak
-                or not (violated & self.rows_of_unsolved()[:, None]).any()
-            ):
+            violated &= self.rows_of_unsolved()[:, None]
+            if self.finished or self.weak or not violated.any():
                 return
 
     def is_weak(self, solution: LinearSolution) -> bool:
