@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
+from kempe.estimators import KempeKMeans
 from kempe.estimators._base import ConstrainedClusterer
 
 Factory = Callable[..., ConstrainedClusterer]
 
-_REGISTRY: dict[str, Factory] = {}
+_paper = partial(
+    KempeKMeans, search="iterated", assignment="simultaneous", max_mutations=200, exact="never"
+)
+_paper_exact = partial(_paper, max_mutations=50, exact="refine")
+
+_REGISTRY: dict[str, Factory] = {
+    "kempe": KempeKMeans,
+    "KSKM": _paper,
+    "KSKM_repo": partial(_paper, perturbation=0.0),
+    "KSKM_E": _paper_exact,
+    "KSKM_E_repo": partial(_paper_exact, perturbation=0.0),
+}
 
 
 def names() -> list[str]:
