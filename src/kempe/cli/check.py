@@ -1,0 +1,62 @@
+"""``kempe check``: say whether the constraints can be satisfied at all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from kempe.constraints import Constraints
+
+PairsFile = Annotated[
+    Path | None,
+    typer.Option(metavar="CSV", help="Pairs of row numbers, counted from 0, one pair a line."),
+]
+
+
+def check(
+    n_clusters: Annotated[
+        int, typer.Option("--n-clusters", "-k", min=1, help="Number of clusters.")
+    ],
+    must_link: PairsFile = None,
+    cannot_link: PairsFile = None,
+    rows: Annotated[
+        int | None, typer.Option(min=1, help="Number of rows that the pairs refer to.")
+    ] = None,
+) -> None:
+    """Say whether the constraints can be satisfied with k clusters.
+
+    Ends with 0 if they can, with 1 if not.
+    """
+    constraints = read_constraints(must_link, cannot_link, rows)
+    typer.echo(constraints.summary())
+    typer.echo(_verdict(constraints, n_clusters))
+
+
+def read_constraints(
+    must_link: Path | None, cannot_link: Path | None, n_rows: int | None = None
+) -> Constraints:
+    """Read pairs from files; an error about a pair names the file."""
+    from kempe.cli.tables import read_pairs
+    from kempe.constraints import Constraints
+
+    if must_link is None and cannot_link is None and n_rows is None:
+        raise ValueError("nothing to check: give --must-link or --cannot-link")
+    pairs = [None if path is None else read_pairs(path) for path in (must_link, cannot_link)]
+    return Constraints(*pairs, n_rows=n_rows)
+
+
+def _verdict(constraints: Constraints, n_clusters: int) -> str:
+    import numpy as np
+
+    from kempe.init import initial_colouring
+    from kempe.problem import Problem
+
+    n_rows = constraints.n_rows or 1 + max(
+        int(p.max(initial=0)) for p in (constraints.must_link, constraints.cannot_link)
+    )
+    problem = Problem.build(np.zeros((n_rows, 1)), constraints, n_clusters=n_clusters)
+    initial_colouring(problem, np.zeros((n_clusters, 1)))
+    return f"feasible with {n_clusters} clusters"
