@@ -73,12 +73,21 @@ def fit(
     Ends with 0 if clusters were found, with 1 if the constraints cannot be satisfied or no solution
     was found, with 2 if something is wrong with the input.
     """
+    for path in (output, centers):
+        _check_folder(path)
     given = _read(data, labels_column, ignore or [], header)
     constraints = _constraints(must_link, cannot_link, given)
-    model = _cluster(given, constraints, method, n_clusters, standardise, time_limit, seed, quiet)
+    options = {"n_clusters": n_clusters, "random_state": seed, "time_limit": time_limit}
+    model = _cluster(given, constraints, method, standardise, options, show=not quiet)
     _write(given, model, output, centers, json)
     if not quiet:
         _summarise(model, constraints, output is None and not json)
+
+
+def _check_folder(path: Path | None) -> None:
+    """Complain about an output that cannot be written before the work rather than after it."""
+    if path is not None and not path.parent.is_dir():
+        raise ValueError(f"{path}: there is no folder {path.parent} to write to")
 
 
 @dataclass(frozen=True)
@@ -99,22 +108,30 @@ class _Clustered:
 
 
 def _read(path: Path, labels_column: str | None, ignore: list[str], header: bool | None) -> _Given:
-    from kempe.cli.tables import Table
+    from kempe.cli.tables import CellError, Table
 
     table = Table.open(path, header)
     label = None if labels_column is None else table.position(labels_column)
-    left_out = {table.position(name) for name in ignore} | ({label} - {None})
+    left_out = {label, *map(table.position, ignore), *_unnamed(table.names)}
     columns = [column for column in range(len(table.names)) if column not in left_out]
     if not columns:
         raise ValueError(f"{path} has no columns left to cluster by")
     try:
         rows = table.numbers(columns)
-    except ValueError as error:
-        raise ValueError(f"{error}; leave columns out with --ignore NAME") from None
-    if rows.shape[0] == 0:
-        raise ValueError(f"{path} has a header but no rows")
+    except CellError as error:
+        raise ValueError(f"{error}; --ignore NAME leaves a column out") from None
     known = None if label is None else table.strings(label)
     return _Given(rows, tuple(table.names[column] for column in columns), known)
+
+
+def _unnamed(names: tuple[str, ...]) -> list[int]:
+    """Columns without a name, in which data frames write their row numbers."""
+    from kempe.cli.console import notes
+
+    columns = [column for column, name in enumerate(names) if not name]
+    if columns:
+        notes().print(f"Left out, because it has no name: column {columns[0] + 1}.")
+    return columns
 
 
 def _constraints(must_link: Path | None, cannot_link: Path | None, given: _Given) -> Constraints:
@@ -138,24 +155,17 @@ def _cluster(
     given: _Given,
     constraints: Constraints,
     method: str,
-    n_clusters: int,
     standardise: bool,
-    time_limit: float | None,
-    seed: int,
-    quiet: bool,
+    options: dict[str, Any],
+    *,
+    show: bool,
 ) -> _Clustered:
     from sklearn.preprocessing import StandardScaler
 
     from kempe.cli.console import on_terminal
     from kempe.methods import create
 
-    estimator = create(
-        method,
-        n_clusters=n_clusters,
-        random_state=seed,
-        time_limit=time_limit,
-        verbose=int(on_terminal() and not quiet),
-    )
+    estimator = create(method, verbose=int(show and on_terminal()), **options)
     scaler = StandardScaler(with_mean=standardise, with_std=standardise)
     estimator.fit(scaler.fit_transform(given.rows), constraints=constraints)
     return _Clustered(estimator, scaler.inverse_transform(estimator.cluster_centers_))
@@ -194,21 +204,24 @@ def _as_json(given: _Given, model: _Clustered) -> dict[str, Any]:
 def _summarise(model: _Clustered, constraints: Constraints, unwritten: bool) -> None:
     import numpy as np
 
-    from kempe.cli.console import facts, notes
+    from kempe.cli.console import notes
 
     result = model.estimator.result_
     sizes = np.bincount(model.estimator.labels_, minlength=model.centers.shape[0])
+    kept = f"{constraints.summary()}, all satisfied" if _any_pairs(constraints) else "none"
+    lines = {
+        "inertia": f"{model.estimator.inertia_:,.6g}",
+        "clusters": " + ".join(f"{size:,}" for size in sizes) + " rows",
+        "constraints": kept,
+        "search": f"{result.n_mutations:,} mutations, stopped by {result.stop_reason}",
+        "time": f"{result.runtime:.2f} s",
+    }
     console = notes()
-    console.print(
-        facts(
-            [
-                ("inertia", f"{model.estimator.inertia_:,.6g}"),
-                ("clusters", " ".join(f"{size:,}" for size in sizes) + " rows"),
-                ("constraints", f"{constraints.summary()}, all satisfied"),
-                ("search", f"{result.n_mutations:,} mutations, stopped by {result.stop_reason}"),
-                ("time", f"{result.runtime:.2f} s"),
-            ]
-        )
-    )
+    for name, value in lines.items():
+        console.print(f"{name:<12} {value}")
     if unwritten:
         console.print("Labels were not written: use -o labels.csv, -o - or --json.")
+
+
+def _any_pairs(constraints: Constraints) -> bool:
+    return bool(constraints.must_link.size or constraints.cannot_link.size)

@@ -15,6 +15,10 @@ from numpy.typing import NDArray
 DELIMITERS = ",;\t|"
 
 
+class CellError(ValueError):
+    """A cell does not hold a number."""
+
+
 @dataclass(frozen=True)
 class Table:
     """A CSV file of which only the first lines have been looked at.
@@ -38,7 +42,7 @@ class Table:
 
     @classmethod
     def open(cls, path: Path, header: bool | None = None) -> Table:
-        """Find the delimiter and the header; a first line that is not all numbers is a header."""
+        """Find the delimiter and the header; a first line without a number is a header."""
         with _text(path) as file:
             first = next((line for line in file if line.strip()), None)
         if first is None:
@@ -46,7 +50,7 @@ class Table:
         delimiter = max(DELIMITERS, key=first.count)
         cells = next(csv.reader([first], delimiter=delimiter))
         if header is None:
-            header = not all(_is_number(cell) or not cell.strip() for cell in cells)
+            header = not any(_is_number(cell) for cell in cells)
         names = [c.strip() for c in cells] if header else map(str, range(1, len(cells) + 1))
         return cls(path, delimiter, tuple(names), header)
 
@@ -61,6 +65,8 @@ class Table:
     def numbers(self, columns: Sequence[int]) -> NDArray[np.float64]:
         """Give some columns as finite numbers."""
         every = len(columns) == len(self.names)
+        if not self._has_rows():
+            raise ValueError(f"{self.path} has a header but no rows")
         try:
             with _text(self.path) as file:
                 data = np.loadtxt(
@@ -77,6 +83,10 @@ class Table:
         if not np.isfinite(data).all() or data.shape[1] != len(columns):
             raise self._bad_cell(columns) or ValueError(f"{self.path} is not a table")
         return data
+
+    def _has_rows(self) -> bool:
+        with _text(self.path) as file:
+            return any(islice(_filled(file), int(self.has_header), None))
 
     def strings(self, column: int) -> list[str]:
         """Give one column as text."""
@@ -103,7 +113,7 @@ class Table:
                     cell = cells[column].strip()
                     what = f"{cell!r} is not a finite number" if cell else "the cell is empty"
                     place = f"line {line}, column {self.names[column]!r}"
-                    return ValueError(f"{self.path}, {place}: {what}")
+                    return CellError(f"{self.path}, {place}: {what}")
         return None
 
 
@@ -127,7 +137,7 @@ def read_pairs(path: Path) -> NDArray[np.int64]:
 def write_columns(path: Path, names: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Write a CSV file."""
     with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
+        writer = csv.writer(file, lineterminator="\n")
         writer.writerow(names)
         writer.writerows(rows)
 

@@ -85,7 +85,7 @@ def _plane(data: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.f
 
 
 def _draw_points(ax: Axes, points: NDArray[np.float64], labels: NDArray[Any]) -> None:
-    size = float(np.clip(4000 / max(1, len(points)), 3, 40))
+    size = float(np.clip(16000 / max(1, len(points)), 3, 40))
     for position, cluster in enumerate(np.unique(labels)):
         members = points[labels == cluster]
         ax.scatter(
@@ -135,8 +135,8 @@ def _draw_lines(
         list(segments),
         colors=BROKEN if broken else INK,
         linestyles=[dashes],
-        linewidths=0.9 if broken else 0.5,
-        alpha=0.75 if broken else 0.3,
+        linewidths=0.9 if broken else 0.6,
+        alpha=0.7 if broken else 0.35,
         zorder=4 if broken else 3,
         label=name,
     )
