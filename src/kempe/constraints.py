@@ -95,7 +95,7 @@ class Constraints:
         Examples
         --------
         >>> Constraints.from_labels([0, 0, 1, -1])
-        Constraints(1 must-link, 1 cannot-link)
+        Constraints(1 must-link, 1 cannot-link, 4 rows)
         """
         known = np.asarray(labels)
         if known.ndim != 1:
@@ -114,7 +114,7 @@ class Constraints:
         Examples
         --------
         >>> Constraints.from_matrix([[0, 1, -1], [1, 0, 0], [-1, 0, 0]])
-        Constraints(1 must-link, 1 cannot-link)
+        Constraints(1 must-link, 1 cannot-link, 3 rows)
         """
         entries = sparse.coo_array(matrix)
         _check_square(entries.shape, "the constraint matrix")
@@ -192,7 +192,7 @@ def as_constraints(
     """Combine the arguments of ``fit`` into one ``Constraints``."""
     for name, value in (("must_link", must_link), ("cannot_link", cannot_link)):
         if isinstance(value, Constraints):
-            if constraints is not None:
+            if constraints not in (None, value):
                 raise ValueError(f"got Constraints twice, as {name} and as constraints")
             constraints = value
             must_link, cannot_link = (
@@ -235,8 +235,8 @@ def _as_integers(pairs: NDArray[Any], name: str) -> Pairs:
         return pairs
     if pairs.dtype.kind in "iu":
         return pairs.astype(np.int64)
-    if pairs.dtype.kind == "b":
-        raise TypeError(f"{name} must hold row numbers, got booleans")
+    if pairs.dtype.kind in "bc":
+        raise TypeError(f"{name} must hold row numbers, got {pairs.dtype} values")
     try:
         numbers = pairs.astype(np.float64)
     except (TypeError, ValueError):
