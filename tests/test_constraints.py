@@ -302,6 +302,7 @@ def test_the_arguments_of_fit_are_combined():
         as_constraints([(0, 1)], constraints=both)
     with pytest.raises(ValueError, match="not both"):
         as_constraints(must_link=both, cannot_link=[(0, 1)])
+    assert as_constraints(must_link=both, constraints=both) is both
     with pytest.raises(ValueError, match="twice"):
         as_constraints(must_link=both, constraints=Constraints([(0, 1)]))
     with pytest.raises(TypeError, match=r"kempe\.Constraints, got list"):

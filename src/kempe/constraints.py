@@ -192,7 +192,7 @@ def as_constraints(
     """Combine the arguments of ``fit`` into one ``Constraints``."""
     for name, value in (("must_link", must_link), ("cannot_link", cannot_link)):
         if isinstance(value, Constraints):
-            if constraints not in (None, value):
+            if constraints is not None and constraints is not value:
                 raise ValueError(f"got Constraints twice, as {name} and as constraints")
             constraints = value
             must_link, cannot_link = (
