@@ -6,8 +6,8 @@ Cluster points under a handful of must-link and cannot-link pairs, and look at w
 """
 
 # %%
-# Two moons are a case in which plain k-means cannot know what we want: the tips of the moons are closer to the
-# other moon than to the rest of their own.
+# Two moons are a case in which plain k-means cannot know what we want: the tips of the moons are
+# closer to the other moon than to the rest of their own.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -20,8 +20,8 @@ from kempe.plotting import plot_clusters, plot_convergence
 X, moon = make_moons(400, noise=0.06, random_state=0)
 
 # %%
-# A pair is two row numbers, counted from 0. Here an expert has looked at 80 pairs of points, drawn at random,
-# and said of each whether the two belong together.
+# A pair is two row numbers, counted from 0. Here an expert has looked at 80 pairs of points,
+# drawn at random, and said of each whether the two belong together.
 
 rng = np.random.default_rng(0)
 pairs = rng.permutation(400)[:160].reshape(80, 2)

@@ -2,8 +2,8 @@
 Partial labels
 ==============
 
-Labels that are known for some rows become constraints: rows with equal labels stay together, rows with different
-labels stay apart, and nothing is said about the others.
+Labels that are known for some rows become constraints: rows with equal labels stay together, rows
+with different labels stay apart, and nothing is said about the others.
 """
 
 # %%
@@ -29,8 +29,9 @@ constraints = Constraints.from_labels(known)
 print(constraints.summary())
 
 # %%
-# Few pairs are enough to say everything: each group of equal labels becomes a chain of must-link pairs, and one
-# cannot-link pair stands for two groups. After the merging of must-linked rows the cannot-link graph is a triangle.
+# Few pairs are enough to say everything: each group of equal labels becomes a chain of must-link
+# pairs, and one cannot-link pair stands for two groups. After the merging of must-linked rows the
+# cannot-link graph is a triangle.
 
 plot_constraint_graph(constraints, known)
 

@@ -6,8 +6,9 @@ Constraints reach the clusterer at the end of a pipeline without further ado.
 """
 
 # %%
-# With scikit-learn's metadata routing switched on, a pipeline passes ``constraints`` (or ``must_link`` and
-# ``cannot_link``) on to the step that asks for them, and kempe's clusterers ask by default.
+# With scikit-learn's metadata routing switched on, a pipeline passes ``constraints`` (or
+# ``must_link`` and ``cannot_link``) on to the step that asks for them, and kempe's clusterers ask
+# by default.
 
 import numpy as np
 import sklearn
@@ -30,8 +31,8 @@ labels = pipeline[-1].labels_
 print(f"adjusted Rand index {adjusted_rand_score(grower, labels):.3f}")
 
 # %%
-# ``labels_`` satisfy the constraints. ``predict`` is for new rows, about which there are none: it gives the nearest
-# cluster.
+# ``labels_`` satisfy the constraints. ``predict`` is for new rows, about which there are none: it
+# gives the nearest cluster.
 
 print(pipeline.predict(X.head()))
 
@@ -42,8 +43,8 @@ pipeline.set_output(transform="pandas")
 print(pipeline.transform(X.head()).round(2))
 
 # %%
-# To fit on a part of the data, take the same part of the constraints. Row numbers are renumbered, and rows that were
-# joined through a row that is left out stay together.
+# To fit on a part of the data, take the same part of the constraints. Row numbers are renumbered,
+# and rows that were joined through a row that is left out stay together.
 
 part = np.arange(0, len(X), 2)
 model = KempeKMeans(n_clusters=3, random_state=0)

@@ -23,9 +23,9 @@ same = blob[pairs[:, 0]] == blob[pairs[:, 1]]
 constraints = Constraints(pairs[same], pairs[~same])
 
 # %%
-# ``max_mutations`` is the length of the search, 0 means one descent. ``time_limit`` ends it after some seconds,
-# ``patience`` after some mutations without a new best, ``target_inertia`` at a value that is good enough. Whatever
-# comes first ends it, and ``stop_reason`` tells which.
+# ``max_mutations`` is the length of the search, 0 means one descent. ``time_limit`` ends it after
+# some seconds, ``patience`` after some mutations without a new best, ``target_inertia`` at a
+# value that is good enough. Whatever comes first ends it, and ``stop_reason`` tells which.
 
 for options in (
     {"max_mutations": 0},
@@ -34,10 +34,14 @@ for options in (
 ):
     model = KempeKMeans(n_clusters=30, random_state=0, **options).fit(X, constraints=constraints)
     result = model.result_
-    print(f"{options}: inertia {model.inertia_:.1f}, {result.n_mutations} mutations, {result.stop_reason}")
+    print(
+        f"{options}: inertia {model.inertia_:.1f} after {result.n_mutations} mutations, "
+        f"stopped by {result.stop_reason}"
+    )
 
 # %%
-# The last of these, drawn. If the curve is flat for the last half of the time, more time will not help much.
+# The last of these, drawn. If the curve is flat for the last half of the time, more time will not
+# help much.
 
 plot_convergence(model.result_)
 plt.show()
