@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import importlib
+import importlib.util
 import pkgutil
 import subprocess
 import sys
@@ -49,6 +50,26 @@ def test_examples_in_docstrings_are_true(name):
         optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS,
     )
     assert results.failed == 0
+
+
+def test_the_lines_in_the_readme_work(capsys):
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    lines = readme.split("```python\n")[1].split("```")[0]
+    namespace = {}
+    exec(lines, namespace)
+    model, constraints = namespace["model"], namespace["constraints"]
+    labels = model.labels_
+    assert (labels[constraints.must_link[:, 0]] == labels[constraints.must_link[:, 1]]).all()
+    assert (labels[constraints.cannot_link[:, 0]] != labels[constraints.cannot_link[:, 1]]).all()
+    assert "inertia" in capsys.readouterr().out
+
+
+def test_the_picture_of_the_architecture_is_up_to_date():
+    path = ROOT / "docs" / "draw_architecture.py"
+    spec = importlib.util.spec_from_file_location("draw_architecture", path)
+    drawing = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(drawing)
+    assert drawing.PICTURE.read_text(encoding="utf-8") == drawing.draw()
 
 
 def test_layers_import_only_what_is_below_them():

@@ -129,7 +129,7 @@ class Constraints:
         )
 
     def check_rows(self, n_rows: int) -> None:
-        """Raise ``ValueError`` unless every pair refers to rows ``0 .. n_rows - 1``."""
+        """Raise ``ValueError`` unless every pair refers to rows 0 to ``n_rows - 1``."""
         if self.n_rows is not None and self.n_rows != n_rows:
             raise ValueError(
                 f"the constraints refer to {self.n_rows} rows but the data has {n_rows}; "
