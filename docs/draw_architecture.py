@@ -22,6 +22,7 @@ WHAT = {
     "init": "first centroids and colouring",
     "relaxation": "semidefinite bound and embedding",
     "feasibility": "can it be done? proofs if not",
+    "certificates": "proofs in the user's row numbers",
     "colouring": "k colours, or a proof that there are none",
     "graph": "the cannot-link graph by itself",
     "problem": "supernodes and the cannot-link graph",

@@ -164,10 +164,10 @@ def test_without_an_output_the_summary_says_how_to_get_labels(run):
         (
             ["fit", "plain.csv", "-k", 2, "--must-link", "ml.csv", "--cannot-link", "triangle.csv"],
             1,
-            "(0, 1)",
+            "rows 0 and 1",
         ),
         (["check", "-k", 2], 2, "nothing to check"),
-        (["check", "-k", 2, "--cannot-link", "triangle.csv"], 1, "2 clusters"),
+        (["check", "-k", 2, "--cannot-link", "triangle.csv"], 1, "3 rows 0, 1, 2"),
         (["check", "-k", 9, "--cannot-link", "far.csv", "--rows", 5], 2, "row 99 is out of range"),
     ],
 )

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kempe.exceptions import InfeasibleConstraintsError, NoSolutionFoundError
+
 if TYPE_CHECKING:
     from kempe.constraints import Constraints
 
@@ -25,14 +27,22 @@ def check(
     rows: Annotated[
         int | None, typer.Option(min=1, help="Number of rows that the pairs refer to.")
     ] = None,
+    time_limit: Annotated[
+        float, typer.Option(min=0.0, metavar="SECONDS", help="Give up after this long.")
+    ] = 60.0,
 ) -> None:
     """Say whether the constraints can be satisfied with k clusters.
 
-    Ends with 0 if they can, with 1 if not.
+    Ends with 0 if they can, with 1 if they cannot (it says why) or if this could not be decided.
     """
     constraints = read_constraints(must_link, cannot_link, rows)
     typer.echo(constraints.summary())
-    typer.echo(_verdict(constraints, n_clusters))
+    report = constraints.check(n_clusters, time_limit=time_limit)
+    if report.feasible is None:
+        raise NoSolutionFoundError(f"{report}; a longer --time-limit may help")
+    if not report.feasible:
+        raise InfeasibleConstraintsError(str(report), report.certificate)
+    typer.echo(str(report))
 
 
 def read_constraints(
@@ -46,17 +56,3 @@ def read_constraints(
         raise ValueError("nothing to check: give --must-link or --cannot-link")
     pairs = [None if path is None else read_pairs(path) for path in (must_link, cannot_link)]
     return Constraints(*pairs, n_rows=n_rows)
-
-
-def _verdict(constraints: Constraints, n_clusters: int) -> str:
-    import numpy as np
-
-    from kempe.init import initial_colouring
-    from kempe.problem import Problem
-
-    n_rows = constraints.n_rows or 1 + max(
-        int(p.max(initial=0)) for p in (constraints.must_link, constraints.cannot_link)
-    )
-    problem = Problem.build(np.zeros((n_rows, 1)), constraints, n_clusters=n_clusters)
-    initial_colouring(problem, np.zeros((n_clusters, 1)))
-    return f"feasible with {n_clusters} clusters"
