@@ -82,5 +82,16 @@ def saturation_assignment(instance: Instance, centroids: _Floats) -> tuple[_Ints
 def dsatur(instance: Instance, n_clusters: int) -> tuple[_Ints, int]:
     """Classic DSATUR colouring; the vertex that got stuck, or -1."""
 
+def ordered_assignment(
+    instance: Instance, centroids: _Floats, order: _Ints, relaxed: bool = False
+) -> tuple[_Ints, int]:
+    """Nearest admissible centroid in the given order; the vertex that got stuck, or -1.
+
+    With ``relaxed`` a vertex without an admissible centroid takes the nearest of all instead.
+    """
+
+def breadth_first_order(instance: Instance) -> _Ints:
+    """Constrained vertices breadth first, component by component, then the free ones."""
+
 def kmeans_plus_plus(instance: Instance, candidates: _Ints, n_clusters: int, seed: int) -> _Ints:
     """Supernodes drawn by greedy k-means++ from ``candidates``."""
