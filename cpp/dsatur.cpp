@@ -1,5 +1,5 @@
-// Saturation-ordered colouring (Brelaz 1979), choosing for each vertex either the nearest admissible
-// centroid (Algorithm 5 of the paper) or the lowest admissible colour (classic DSATUR).
+// Saturation-ordered colouring (Brelaz 1979), choosing for each vertex either the nearest
+// admissible centroid (Algorithm 5 of the paper) or the lowest admissible colour (classic DSATUR).
 #include <algorithm>
 #include <queue>
 #include <vector>
@@ -14,9 +14,11 @@ namespace {
 // Uncoloured vertices by saturation, then degree, then lowest number. Saturation only grows, so a
 // vertex is pushed again when it does and stale entries are skipped.
 class SaturationQueue {
-   public:
+ public:
     SaturationQueue(const Instance& instance, int k)
-        : graph_(instance.graph), k_(k), saturation_(instance.size, 0),
+        : graph_(instance.graph),
+          k_(k),
+          saturation_(instance.size, 0),
           used_(static_cast<std::size_t>(instance.size) * k, 0) {
         for (Vertex v : instance.constrained_vertices) push(v);
     }
@@ -43,7 +45,7 @@ class SaturationQueue {
         }
     }
 
-   private:
+ private:
     struct Entry {
         int saturation;
         std::int64_t degree;
@@ -63,7 +65,8 @@ class SaturationQueue {
     std::priority_queue<Entry> queue_;
 };
 
-// `choose(v, admissible)` returns a colour or kUncoloured. Returns the vertex that found none, or -1.
+// `choose(v, admissible)` returns a colour or kUncoloured. Returns the vertex that found none, or
+// -1.
 template <class Choose>
 Vertex colour_by_saturation(const Instance& instance, int k, std::vector<Colour>& colours,
                             Choose&& choose) {
@@ -87,10 +90,10 @@ nb::tuple saturation_assignment(const Instance& instance, In2<double> array) {
         stuck = with_points(instance, [&](const auto& points) {
             for (Vertex v : instance.free_vertices)
                 colours[v] = nearest_colour(points[v], centroids);
-            return colour_by_saturation(
-                instance, centroids.count, colours, [&](Vertex v, auto&& admissible) {
-                    return nearest_colour(points[v], centroids, admissible);
-                });
+            return colour_by_saturation(instance, centroids.count, colours,
+                                        [&](Vertex v, auto&& admissible) {
+                                            return nearest_colour(points[v], centroids, admissible);
+                                        });
         });
     }
     return nb::make_tuple(to_numpy(std::move(colours)), stuck);

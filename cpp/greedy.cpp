@@ -11,7 +11,7 @@ namespace {
 // Which colours the neighbours of the vertex under consideration have. Marks carry the vertex's
 // number, so nothing is cleared between vertices.
 class Conflicts {
-   public:
+ public:
     Conflicts(const Instance& instance, int k) : graph_(instance.graph), mark_(k, -1) {}
     void consider(Vertex v, const std::vector<Colour>& colours) {
         vertex_ = v;
@@ -20,7 +20,7 @@ class Conflicts {
     }
     bool admissible(Colour c) const { return mark_[c] != vertex_; }
 
-   private:
+ private:
     const Graph& graph_;
     Vertex vertex_ = -1;
     std::vector<Vertex> mark_;
@@ -38,17 +38,18 @@ void check_permutation(const Instance& instance, const In1<Vertex>& order) {
         throw std::invalid_argument("order must name every supernode once");
 }
 
-// Returns the vertex that found no cluster, or -1. With `relaxed` such a vertex takes the nearest of
-// all, so the result may violate cannot-link edges and nothing gets stuck.
+// Returns the vertex that found no cluster, or -1. With `relaxed` such a vertex takes the nearest
+// of all, so the result may violate cannot-link edges and nothing gets stuck.
 template <class T>
-Vertex assign_in_order(const Instance& instance, const Points<T>& points, const Centroids& centroids,
-                       const In1<Vertex>& order, bool relaxed, std::vector<Colour>& colours) {
+Vertex assign_in_order(const Instance& instance, const Points<T>& points,
+                       const Centroids& centroids, const In1<Vertex>& order, bool relaxed,
+                       std::vector<Colour>& colours) {
     Conflicts conflicts(instance, centroids.count);
     for (std::size_t i = 0; i < order.shape(0); ++i) {
         const Vertex v = order.data()[i];
         conflicts.consider(v, colours);
-        colours[v] = nearest_colour(points[v], centroids,
-                                    [&](Colour c) { return conflicts.admissible(c); });
+        colours[v] =
+            nearest_colour(points[v], centroids, [&](Colour c) { return conflicts.admissible(c); });
         if (colours[v] != kUncoloured) continue;
         if (!relaxed) return v;
         colours[v] = nearest_colour(points[v], centroids);

@@ -19,7 +19,9 @@ struct Centroids {
     int dimension;
 
     Centroids(const Instance& instance, const In2<double>& array)
-        : data(array.data()), count(static_cast<int>(array.shape(0))), dimension(instance.dimension) {
+        : data(array.data()),
+          count(static_cast<int>(array.shape(0))),
+          dimension(instance.dimension) {
         if (array.shape(1) != static_cast<std::size_t>(instance.dimension))
             throw std::invalid_argument("centroids have the wrong number of features");
     }

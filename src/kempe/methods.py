@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
+from kempe.estimators import CLCKM, COPKM, COPKM_P, ICOPKM
 from kempe.estimators._base import ConstrainedClusterer
 
 Factory = Callable[..., ConstrainedClusterer]
 
-_REGISTRY: dict[str, Factory] = {}
+# The paper gives every method the same start; where no start is given, all take k-means++.
+_REGISTRY: dict[str, Factory] = {
+    "COPKM": partial(COPKM, init="k-means++"),
+    "COPKM_P": partial(COPKM_P, init="k-means++"),
+    "ICOPKM": partial(ICOPKM, init="k-means++"),
+    "CLCKM": partial(CLCKM, init="k-means++"),
+}
 
 
 def names() -> list[str]:

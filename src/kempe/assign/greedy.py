@@ -60,7 +60,7 @@ class NearestAssignment:
         stopper: _core.Stopper,
     ) -> Colours:
         """Assign all supernodes."""
-        return problem.costs(centroids).argmin(axis=1).astype(np.int32)
+        return np.asarray(problem.costs(centroids).argmin(axis=1), dtype=np.int32)
 
 
 def _placed(problem: Problem, colours: Colours, stuck: int) -> Colours:

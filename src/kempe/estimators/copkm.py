@@ -16,7 +16,6 @@ from kempe.init import starting_centroids
 from kempe.problem import Problem
 from kempe.search.alternation import (
     Assignment,
-    Settled,
     Step,
     alternate,
     descend,
@@ -80,7 +79,6 @@ class COPKM(ConstrainedClusterer):
 
     # Whether a run that gets stuck after a feasible iteration returns that, or fails.
     _keeps_best: ClassVar[bool] = False
-    _settled: ClassVar[Settled] = staticmethod(standing_still)
 
     def __init__(
         self,
@@ -117,7 +115,7 @@ class COPKM(ConstrainedClusterer):
 
         steps = alternate(problem, assign, centroids, recorder.stopper)
         try:
-            _, reason = descend(steps, self._settled, self.max_iter, watch)
+            _, reason = descend(steps, standing_still, self.max_iter, watch)
         except NoSolutionFoundError:
             if not self._keeps_best or recorder.best is None:
                 raise

@@ -82,7 +82,9 @@ def certainty(problem: Problem, centroids: Centroids) -> NDArray[np.float64]:
     everyone = np.arange(problem.n_supernodes, dtype=np.int32)
     distances = np.sqrt(_core.squared_distances(problem.core, everyone, centroids))
     nearest, second = np.partition(distances, 1, axis=1)[:, :2].T
-    return np.divide(second - nearest, second, out=np.zeros_like(second), where=second > 0)
+    margin = np.zeros(problem.n_supernodes)
+    np.divide(second - nearest, second, out=margin, where=second > 0)
+    return margin
 
 
 def _unconstrained_centroids(problem: Problem, rng: np.random.Generator) -> Centroids:

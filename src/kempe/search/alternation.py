@@ -45,7 +45,7 @@ class Assignment(Protocol):
 
 @dataclass(frozen=True)
 class Step:
-    """One iteration: a colouring, the means of its clusters and its inertia.
+    """One iteration: a colouring, the means of its clusters, its inertia and what is minimised.
 
     An empty cluster keeps the centroid it had.
     """
@@ -53,12 +53,16 @@ class Step:
     colours: Colours
     centroids: Centroids
     inertia: float
+    objective: float
 
     @property
     def solution(self) -> Solution:
         """The colouring in the form that a recorder takes."""
         return Solution(self.colours, self.inertia)
 
+
+Objective = Callable[[Colours, Centroids, Centroids], float]
+"""What a method minimises, of a colouring, the centroids it was made for, and its means."""
 
 Settled = Callable[[Step, Step], bool]
 """Whether a descent ends, given the last step and the new one."""
@@ -70,8 +74,8 @@ def standing_still(last: Step, new: Step) -> bool:
 
 
 def not_improved(last: Step, new: Step) -> bool:
-    """Whether the inertia did not fall; differences in the last digits are no fall."""
-    return new.inertia >= last.inertia * (1 - 1e-12)
+    """Whether the objective did not fall; differences in the last digits are no fall."""
+    return new.objective >= last.objective * (1 - 1e-12)
 
 
 def alternate(
@@ -79,7 +83,9 @@ def alternate(
     assign: Assignment,
     centroids: Centroids,
     stopper: _core.Stopper,
+    *,
     previous: Colours | None = None,
+    objective: Objective | None = None,
 ) -> Iterator[Step]:
     """Assign and update for ever.
 
@@ -89,12 +95,17 @@ def alternate(
         Where to start.
     previous
         Warm start of the first assignment.
+    objective
+        What the method minimises, by default the inertia.
     """
     while True:
         previous = assign(problem, centroids, previous, stopper)
         means, weight = problem.means(previous)
-        centroids = np.where(weight[:, None] > 0, means, centroids)
-        yield Step(previous, centroids, problem.inertia(previous, centroids))
+        means = np.where(weight[:, None] > 0, means, centroids)
+        inertia = problem.inertia(previous, means)
+        value = inertia if objective is None else objective(previous, centroids, means)
+        yield Step(previous, means, inertia, value)
+        centroids = means
 
 
 def descend(
@@ -121,7 +132,7 @@ def descend(
     last: Step | None = None
     for iteration in range(1, max_iter + 1):
         new = _next(steps, iteration)
-        best = new if best is None or new.inertia < best.inertia else best
+        best = new if best is None or new.objective < best.objective else best
         stop = watch(new)
         if last is not None and settled(last, new):
             return best, "converged"
