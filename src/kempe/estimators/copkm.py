@@ -2,30 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from numbers import Integral
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import Interval
 
 from kempe.assign.greedy import OrderedAssignment
-from kempe.estimators._base import ConstrainedClusterer
-from kempe.exceptions import NoSolutionFoundError
-from kempe.init import starting_centroids
+from kempe.estimators._alternating import AlternatingClusterer
 from kempe.problem import Problem
-from kempe.search.alternation import (
-    Assignment,
-    Step,
-    alternate,
-    descend,
-    standing_still,
-)
-from kempe.search.callbacks import Callbacks
-from kempe.search.result import Result
+from kempe.search.alternation import Assignment
 
 
-class COPKM(ConstrainedClusterer):
+class COPKM(AlternatingClusterer):
     """COP-K-Means (Wagstaff et al. 2001): supernodes in the order of the data.
 
     Each iteration gives one supernode after another, in order of first rows, to the nearest
@@ -72,52 +59,7 @@ class COPKM(ConstrainedClusterer):
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **ConstrainedClusterer._parameter_constraints,
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-    }
-
-    # Whether a run that gets stuck after a feasible iteration returns that, or fails.
     _keeps_best: ClassVar[bool] = False
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        init: Any = "random",
-        max_iter: int = 300,
-        time_limit: float | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-        callbacks: Callbacks | Sequence[Callbacks] | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.init = init
-        self.max_iter = max_iter
-        self.time_limit = time_limit
-        self.random_state = random_state
-        self.verbose = verbose
-        self.callbacks = callbacks
-
     def _assignment(self, problem: Problem, rng: np.random.Generator) -> Assignment:
-        """How supernodes find their clusters; the relatives of this method differ in it."""
         return OrderedAssignment(np.arange(problem.n_supernodes, dtype=np.int32))
-
-    def _solve(self, problem: Problem) -> Result:
-        rng = self._generator()
-        recorder = self._recorder(problem)
-        centroids = starting_centroids(problem, self.init, rng)
-        assign = self._assignment(problem, rng)
-
-        def watch(step: Step) -> bool:
-            recorder.record(step.solution, "assign")
-            return recorder.should_stop()
-
-        steps = alternate(problem, assign, centroids, recorder.stopper)
-        try:
-            _, reason = descend(steps, standing_still, self.max_iter, watch)
-        except NoSolutionFoundError:
-            if not self._keeps_best or recorder.best is None:
-                raise
-            reason = "stuck"
-        return recorder.result(reason)
