@@ -47,6 +47,10 @@ void bind_clusters(nb::module_& m);
 void bind_dsatur(nb::module_& m);
 void bind_greedy(nb::module_& m);
 void bind_stopper(nb::module_& m);
+void bind_cliques(nb::module_& m);
+void bind_cost_assignment(nb::module_& m);
+void bind_exact_colouring(nb::module_& m);
+void bind_tabu(nb::module_& m);
 void bind_seeding(nb::module_& m);
 
 }  // namespace kempe

@@ -93,5 +93,48 @@ def ordered_assignment(
 def breadth_first_order(instance: Instance) -> _Ints:
     """Constrained vertices breadth first, component by component, then the free ones."""
 
+def clique_cover(offsets: _Longs, targets: _Ints) -> tuple[_Longs, _Ints]:
+    """Maximal cliques that cover all edges, as offsets and members (ascending in each)."""
+
+def largest_clique(
+    offsets: _Longs, targets: _Ints, wanted: int, stopper: Stopper
+) -> tuple[_Ints, bool]:
+    """Return a clique, and whether it is maximum or has ``wanted`` vertices."""
+
+def peel(offsets: _Longs, targets: _Ints, n_clusters: int) -> _Ints:
+    """Vertices that leave when those with fewer than ``n_clusters`` neighbours are removed in turn."""
+
+def unpeel(offsets: _Longs, targets: _Ints, order: _Ints, colours: _Ints, n_clusters: int) -> _Ints:
+    """Colour the vertices of ``order``, last first; ``colours`` is -1 where there is none yet."""
+
+def colour_exactly(
+    offsets: _Longs, targets: _Ints, n_clusters: int, nodes: int, stopper: Stopper
+) -> tuple[int, _Ints, NDArray[np.uint8]]:
+    """Search at most ``nodes`` nodes.
+
+    Returns 1 if there is a colouring, 0 if there is none, -1 if that is not known; the colours; and
+    which vertices were looked at (if there is no colouring, these alone have none).
+    """
+
+def tabu_colouring(
+    offsets: _Longs,
+    targets: _Ints,
+    n_clusters: int,
+    start: _Ints,
+    allowed: NDArray[np.uint8] | None,
+    seed: int,
+    iterations: int,
+    stopper: Stopper,
+) -> tuple[_Ints, int]:
+    """Fewest conflicts that tabu search finds from ``start``: the colours and their number."""
+
+def cheapest_colouring(offsets: _Longs, targets: _Ints, costs: _Floats) -> tuple[_Ints, bool]:
+    """Cheapest admissible cluster, vertices with the fewest left first; whether all got one."""
+
+def chain_descent(
+    offsets: _Longs, targets: _Ints, costs: _Floats, colours: _Ints, stopper: Stopper
+) -> _Ints:
+    """Swap Kempe chains as long as that lowers the total cost."""
+
 def kmeans_plus_plus(instance: Instance, candidates: _Ints, n_clusters: int, seed: int) -> _Ints:
     """Supernodes drawn by greedy k-means++ from ``candidates``."""

@@ -101,9 +101,13 @@ class ProgramAssignment:
     ) -> ExactResult:
         allowed = nearest_allowed(costs, nearest)
         start = previous if self._admits(previous, allowed) else None
-        limited = _core.Stopper(min(self._seconds, stopper.remaining))
+        if self._seconds >= stopper.remaining:
+            return self._solve(costs, allowed, start, stopper)
+        limited = _core.Stopper(self._seconds)
         result = self._solve(costs, allowed, start, limited)
-        if result.status == "timeout" and not stopper.look():
+        if limited.interrupted:
+            stopper.stop()
+        elif result.status == "timeout":
             result = self._solve(costs, allowed, start, stopper)
         return result
 

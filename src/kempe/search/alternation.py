@@ -5,6 +5,7 @@ An ``Assignment`` decides how supernodes find their clusters, a ``Settled`` rule
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
@@ -111,7 +112,7 @@ def alternate(
 def descend(
     steps: Iterator[Step],
     settled: Settled,
-    max_iter: int,
+    max_iter: int = sys.maxsize,
     watch: Callable[[Step], bool] = lambda step: False,
 ) -> tuple[Step, str]:
     """Follow an alternation until it settles; give its best step and what ended it.
