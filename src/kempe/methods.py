@@ -6,13 +6,16 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from kempe.estimators import CLCKM, COPKM, COPKM_P, ICOPKM
+from kempe.estimators import BLPKMCC, CLCKM, COPKM, COPKM_P, ICOPKM, PCCC, S_MDEClust
 from kempe.estimators._base import ConstrainedClusterer
 
 Factory = Callable[..., ConstrainedClusterer]
 
 # The paper gives every method the same start; where no start is given, all take k-means++.
 _REGISTRY: dict[str, Factory] = {
+    "PCCC": PCCC,
+    "BLPKMCC": BLPKMCC,
+    "S_MDEClust": partial(S_MDEClust, population_size=10),
     "COPKM": partial(COPKM, init="k-means++"),
     "COPKM_P": partial(COPKM_P, init="k-means++"),
     "ICOPKM": partial(ICOPKM, init="k-means++"),

@@ -173,7 +173,11 @@ class PCCC(ConstrainedClusterer):
             X, as_constraints(must_link, cannot_link, constraints), sample_weight
         )
         soft = SoftPairs.build(
-            problem, soft_must_link, soft_cannot_link, soft_must_link_weight, soft_cannot_link_weight
+            problem,
+            soft_must_link,
+            soft_cannot_link,
+            soft_must_link_weight,
+            soft_cannot_link_weight,
         )
         self._store(problem, self._search(problem, soft))
         self.soft_violation_ = soft.violation(self.result_.solution.colours)

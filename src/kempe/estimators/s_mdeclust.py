@@ -216,9 +216,7 @@ class _Evolution:
         """Give the offspring's centroids their clusters, and move them to the means."""
         if self.greedy:
             order = np.arange(self.problem.n_supernodes, dtype=np.int32)
-            colours, _ = _core.ordered_assignment(
-                self.problem.core, centroids, order, relaxed=True
-            )
+            colours, _ = _core.ordered_assignment(self.problem.core, centroids, order, relaxed=True)
         else:
             colours = self.assign(self.problem, centroids, None, self.recorder.stopper)
         means, weight = self.problem.means(colours)

@@ -135,9 +135,7 @@ class ExactAssigner:
             return _finished(colours, costs)
         incumbent = None if task.incumbent is None else task.incumbent[self._hard]
         outcome = self._part.solve(
-            Task(
-                costs[self._hard], incumbent, task.first, task.backend, task.rng, task.stopper
-            )
+            Task(costs[self._hard], incumbent, task.first, task.backend, task.rng, task.stopper)
         )
         easy = np.setdiff1d(np.arange(colours.size), self._hard, assume_unique=True)
         bound = outcome.bound + _total(costs[easy], colours[easy])

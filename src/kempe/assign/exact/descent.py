@@ -68,9 +68,7 @@ class ExactDescent:
             colours = self.inner.descend(problem, refined, rng, stopper)
         return colours
 
-    def _refine(
-        self, problem: Problem, colours: Colours, stopper: _core.Stopper
-    ) -> Colours | None:
+    def _refine(self, problem: Problem, colours: Colours, stopper: _core.Stopper) -> Colours | None:
         centroids, weight = problem.means(colours)
         costs = problem.costs(centroids)
         # The mean of an empty cluster means nothing; leave such clusters to the inner method.

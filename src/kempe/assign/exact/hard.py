@@ -244,7 +244,9 @@ class _Search:
         self.offer(np.where(active[component], rounded, self.best))
         if self.finished:
             return
-        self.guess(np.where(np.isfinite(self.part.costs), _guide(self.part.costs, solution), np.inf))
+        self.guess(
+            np.where(np.isfinite(self.part.costs), _guide(self.part.costs, solution), np.inf)
+        )
         gap = (self.upper - self.lower + self.tolerance)[component]
         self.open &= ~active[component][:, None] | (solution.reduced <= gap[:, None])
         self.keep_best_open()
@@ -276,7 +278,9 @@ class _Search:
             self.infeasible = True
         elif outcome.complete and not (self.task.first and outcome.colours is not None):
             self.lower[component] = self.upper[component]
-        self.lower[component] = max(self.lower[component], min(outcome.bound, self.upper[component]))
+        self.lower[component] = max(
+            self.lower[component], min(outcome.bound, self.upper[component])
+        )
 
     def call_solver(self, part: Part) -> Outcome:
         task, seconds = self.task, self.task.stopper.remaining
