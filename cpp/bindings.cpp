@@ -13,4 +13,5 @@ NB_MODULE(_core, m) {
     kempe::bind_exact_colouring(m);
     kempe::bind_tabu(m);
     kempe::bind_seeding(m);
+    kempe::bind_sequential(m);
 }

@@ -52,5 +52,6 @@ void bind_cost_assignment(nb::module_& m);
 void bind_exact_colouring(nb::module_& m);
 void bind_tabu(nb::module_& m);
 void bind_seeding(nb::module_& m);
+void bind_sequential(nb::module_& m);
 
 }  // namespace kempe
