@@ -19,7 +19,7 @@ def cluster_inertia(
 ) -> NDArray[np.float64]:
     """Inertia of each cluster about its centroid, without that inside the supernodes."""
     costs = problem.costs(centroids)[np.arange(colours.size), colours]
-    return np.bincount(colours, costs, minlength=problem.n_clusters)
+    return np.asarray(np.bincount(colours, costs, minlength=problem.n_clusters), dtype=np.float64)
 
 
 @dataclass(frozen=True)

@@ -82,7 +82,8 @@ class SoftPairs:
         """Confidence of the violated cannot-link pairs in each cluster."""
         wrong = self.violated(colours) & ~self.together
         clusters = colours[self.first[wrong]]
-        return np.bincount(clusters, self.confidence[wrong], minlength=n_clusters)
+        total = np.bincount(clusters, self.confidence[wrong], minlength=n_clusters)
+        return np.asarray(total, dtype=np.float64)
 
 
 def _weights(weight: ArrayLike | None, count: int, name: str) -> NDArray[np.float64]:
@@ -180,17 +181,13 @@ class SoftProgram:
     def _rows(self, columns: Columns, k: int) -> list[LinearConstraint]:
         slacks = self._soft.count
         everything = np.ones((self._cliques.count, k), dtype=bool)
-        cliques = self._cliques.matrix(everything, columns)
-        once = columns.one_cluster_each()
-        apart = self._apart_rows(columns)
-        together = self._together_rows(columns)
         blocks = [
-            LinearConstraint(_widened(once, slacks), 1, 1),
-            LinearConstraint(_widened(cliques, slacks), -np.inf, 1),
-            LinearConstraint(apart, -np.inf, 1),
-            LinearConstraint(together, -np.inf, 0),
+            (_widened(columns.one_cluster_each(), slacks), 1.0, 1.0),
+            (_widened(self._cliques.matrix(everything, columns), slacks), -np.inf, 1.0),
+            (self._apart_rows(columns), -np.inf, 1.0),
+            (self._together_rows(columns), -np.inf, 0.0),
         ]
-        return [block for block in blocks if block.A.shape[0]]
+        return [LinearConstraint(*block) for block in blocks if block[0].shape[0]]
 
     def _apart_rows(self, columns: Columns) -> sparse.csr_array:
         """Rows ``x[a, j] + x[b, j] - slack <= 1`` for soft cannot-link pairs."""
@@ -206,8 +203,9 @@ class SoftProgram:
         for left, right in ((one, other), (other, one)):
             has = left >= 0
             slack = columns.count + np.broadcast_to(pair[:, None], left.shape)[has]
-            entries = [(left[has], 1.0), (right[has], -1.0), (slack, -1.0)]
-            blocks.append(self._matrix(columns, entries))
+            blocks.append(
+                self._matrix(columns, [(left[has], 1.0), (right[has], -1.0), (slack, -1.0)])
+            )
         return sparse.csr_array(sparse.vstack(blocks, format="csr"))
 
     def _ends(
@@ -242,7 +240,7 @@ def _widened(matrix: sparse.csr_array, columns: int) -> sparse.csr_array:
 def _minimise(
     objective: NDArray[np.float64], binaries: int, rows: list[LinearConstraint], seconds: float
 ) -> Any:
-    integrality = np.zeros(objective.size)
+    integrality = np.zeros(objective.size, dtype=np.uint8)
     integrality[:binaries] = 1
     return milp(
         objective,

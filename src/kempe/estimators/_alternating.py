@@ -18,7 +18,6 @@ from kempe.problem import Problem
 from kempe.search.alternation import (
     Assignment,
     Objective,
-    Settled,
     Step,
     alternate,
     descend,
@@ -38,7 +37,6 @@ class AlternatingClusterer(ConstrainedClusterer):
 
     # Whether a run whose assignment fails after a feasible iteration returns that, or fails.
     _keeps_best: ClassVar[bool] = True
-    _settled: ClassVar[Settled] = staticmethod(standing_still)
 
     def __init__(
         self,
@@ -62,6 +60,10 @@ class AlternatingClusterer(ConstrainedClusterer):
     @abstractmethod
     def _assignment(self, problem: Problem, rng: np.random.Generator) -> Assignment:
         """How supernodes find their clusters."""
+
+    def _settled(self, last: Step, new: Step) -> bool:
+        """Whether the descent ends."""
+        return standing_still(last, new)
 
     def _objective(self, problem: Problem) -> Objective | None:
         """What is minimised; ``None`` for the inertia."""

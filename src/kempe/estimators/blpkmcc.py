@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import StrOptions
 from kempe.assign.program import ProgramAssignment, plain_costs
 from kempe.estimators._alternating import AlternatingClusterer
 from kempe.problem import Centroids, Colours, Problem
-from kempe.search.alternation import Assignment, Objective, Settled, not_improved
+from kempe.search.alternation import Assignment, Objective, Step, not_improved
 from kempe.search.callbacks import Callbacks
 
 
@@ -70,7 +70,6 @@ class BLPKMCC(AlternatingClusterer):
         **AlternatingClusterer._parameter_constraints,
         "metric": [StrOptions({"sqeuclidean", "euclidean"})],
     }
-    _settled: ClassVar[Settled] = staticmethod(not_improved)
 
     def __init__(
         self,
@@ -98,6 +97,9 @@ class BLPKMCC(AlternatingClusterer):
     def _assignment(self, problem: Problem, rng: np.random.Generator) -> Assignment:
         costs = plain_costs if self.metric == "euclidean" else Problem.costs
         return ProgramAssignment(problem, nonempty=True, costs=costs)
+
+    def _settled(self, last: Step, new: Step) -> bool:
+        return not_improved(last, new)
 
     def _objective(self, problem: Problem) -> Objective | None:
         if self.metric == "sqeuclidean":

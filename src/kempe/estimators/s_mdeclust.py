@@ -175,7 +175,7 @@ class _Evolution:
         """Start every member from its own centroids and improve it."""
         members: list[Step] = []
         for member in range(size):
-            given = init if member == 0 or isinstance(init, str) else "random"
+            given: Any = init if member == 0 or isinstance(init, str) else "random"
             start = starting_centroids(self.problem, given, self.rng)
             members.append(self._local_search(start, "member"))
             if self.recorder.should_stop():
