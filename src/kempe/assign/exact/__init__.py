@@ -1,4 +1,4 @@
-"""Exact assignment to fixed centroids: the fixed-centroid graph colouring problem (7) of the paper."""
+"""Exact assignment to fixed centroids, the graph colouring problem (7) of the paper."""
 
 from kempe.assign.exact.assigner import ExactAssigner, ExactResult, exact_assignment
 from kempe.assign.exact.descent import ExactDescent

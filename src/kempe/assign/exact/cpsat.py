@@ -8,16 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kempe.assign.exact.part import Columns, Outcome, Part
-from kempe.problem import Colours
 
 # CP-SAT needs integer costs; the largest finite one is scaled to this.
-LARGEST_COST = 10**7
-# A solution counts as better if it gains more than rounding can hide.
-ROUNDING = 2.0
+LARGEST_COST = 10**8
 
 
 def solve_by_cpsat(part: Part, seconds: float, *, first: bool = False, seed: int = 0) -> Outcome:
-    """Minimise the cost, or with ``first`` stop at the first colouring better than the incumbent."""
+    """Minimise the cost, or with ``first`` stop at the first improvement of the incumbent."""
     try:
         from ortools.sat.python import cp_model
     except ImportError:
@@ -25,26 +22,36 @@ def solve_by_cpsat(part: Part, seconds: float, *, first: bool = False, seed: int
             'the "cpsat" backend needs OR-Tools: pip install "kempe[exact]"'
         ) from None
     columns = Columns(np.isfinite(part.costs))
-    costs = part.costs[columns.vertex, columns.cluster]
-    scale = LARGEST_COST / max(float(np.abs(costs).max(initial=0.0)), 1e-300)
+    scale, costs = _integer_costs(part, columns)
     model, choice = _model(part, columns)
-    objective = cp_model.LinearExpr.weighted_sum(choice, np.rint(costs * scale).astype(np.int64))
+    objective = cp_model.LinearExpr.weighted_sum(choice, costs)
     model.minimize(objective)
-    if first and part.incumbent is not None:
-        model.add(objective <= int(part.cutoff * scale - ROUNDING))
+    if part.incumbent is not None:
+        hinted = part.incumbent[columns.vertex] == columns.cluster
+        for variable, value in zip(choice, hinted.tolist(), strict=True):
+            model.add_hint(variable, value)
+        if first:
+            # Rounding moves the sum by less than one per vertex.
+            model.add(objective <= int(costs[hinted].sum()) - part.graph.size)
     solver = cp_model.CpSolver()
-    solver.parameters.max_time_in_seconds = max(0.01, min(seconds, 1e7))
+    solver.parameters.num_workers = 1
     solver.parameters.random_seed = seed
+    solver.parameters.max_time_in_seconds = max(0.01, min(seconds, 1e7))
     solver.parameters.stop_after_first_solution = first
     status = solver.solve(model)
-    colours = None
-    if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-        colours = _colours(np.array(solver.boolean_values(choice), dtype=bool), columns)
-    bound = (solver.best_objective_bound - part.graph.size) / scale
-    if status == cp_model.INFEASIBLE:
-        bound = np.inf
     complete = status in (cp_model.OPTIMAL, cp_model.INFEASIBLE)
+    if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+        return Outcome(None, np.inf if complete else -np.inf, complete)
+    taken = np.array(solver.boolean_values(choice), dtype=bool)
+    colours = columns.spread(taken, 0.0).argmax(axis=1).astype(np.int32)
+    bound = (solver.best_objective_bound - part.graph.size) / scale
     return Outcome(colours, bound, complete)
+
+
+def _integer_costs(part: Part, columns: Columns) -> tuple[float, NDArray[np.int64]]:
+    costs = part.costs[columns.vertex, columns.cluster]
+    scale = LARGEST_COST / max(float(np.abs(costs).max(initial=0.0)), 1e-300)
+    return scale, np.rint(costs * scale).astype(np.int64)
 
 
 def _model(part: Part, columns: Columns) -> tuple[Any, list[Any]]:
@@ -59,10 +66,6 @@ def _model(part: Part, columns: Columns) -> tuple[Any, list[Any]]:
     if part.cover:
         for row in _rows(columns.one_vertex_each()):
             model.add_bool_or([choice[j] for j in row])
-    if part.incumbent is not None:
-        hinted = part.incumbent[columns.vertex] == columns.cluster
-        for variable, value in zip(choice, hinted.tolist(), strict=True):
-            model.add_hint(variable, value)
     return model, choice
 
 
@@ -76,7 +79,3 @@ def _edge_columns(part: Part, columns: Columns) -> NDArray[np.int32]:
     ends = columns.number[part.graph.edges]  # (edges, 2, k)
     both = (ends >= 0).all(axis=1)
     return np.column_stack([ends[:, 0][both], ends[:, 1][both]])
-
-
-def _colours(taken: NDArray[np.bool_], columns: Columns) -> Colours:
-    return columns.spread(taken, 0.0).argmax(axis=1).astype(np.int32)

@@ -102,7 +102,7 @@ class ExactDescent:
 
 
 def _canonical(colours: Colours) -> Colours:
-    """Number the clusters by their first supernode, so that equal partitions compare equal."""
+    """Give equal partitions equal colours: number the clusters by their first supernode."""
     _, first, inverse = np.unique(colours, return_index=True, return_inverse=True)
     rank = np.empty(first.size, dtype=np.int32)
     rank[np.argsort(first)] = np.arange(first.size, dtype=np.int32)

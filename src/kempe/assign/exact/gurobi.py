@@ -8,7 +8,7 @@ from kempe.assign.exact.part import Columns, Outcome, Part
 
 
 def solve_by_gurobi(part: Part, seconds: float, *, first: bool = False, seed: int = 0) -> Outcome:
-    """Minimise the cost, or with ``first`` stop at the first colouring better than the incumbent."""
+    """Minimise the cost, or with ``first`` stop at the first improvement of the incumbent."""
     try:
         import gurobipy
     except ImportError:

@@ -30,6 +30,8 @@ Floats = NDArray[np.float64]
 TOLERANCE = 1e-7
 # A row of the relaxation is violated, and a share fractional, beyond this.
 ROUNDING = 1e-6
+# A relaxation with more than this share of fractional vertices is too weak to build on.
+WEAK = 0.4
 # Turns of the colouring heuristics when no colouring is known.
 COLOURING_TURNS = 4
 
@@ -101,6 +103,7 @@ class _Search:
         self.upper = np.full(self.count, np.inf)
         self.lower = np.zeros(self.count)
         self.infeasible = False
+        self.weak = False
         if task.incumbent is not None:
             self.offer(task.incumbent)
         self.start = float(self.upper.sum())
@@ -226,8 +229,18 @@ class _Search:
             violated = self.hard.cliques.loads(solution.shares) > 1.0 + ROUNDING
             self.learn(solution)
             self.hard.rows |= violated
-            if self.finished or not (violated & self.rows_of_unsolved()[:, None]).any():
+            self.weak = self.task.backend == "auto" and self.is_weak(solution) and has_ortools()
+            if (
+                self.finished
+                or self.weak
+                or not (violated & self.rows_of_unsolved()[:, None]).any()
+            ):
                 return
+
+    def is_weak(self, solution: LinearSolution) -> bool:
+        shares = solution.shares[self.unsolved[self.hard.component]]
+        largest = shares.max(axis=1, initial=0.0)
+        return bool(np.mean(largest < 1.0 - ROUNDING) > WEAK) if largest.size else False
 
     def rows_of_unsolved(self) -> NDArray[np.bool_]:
         first = self.hard.cliques.members[self.hard.cliques.offsets[:-1]]
@@ -244,9 +257,7 @@ class _Search:
         self.offer(np.where(active[component], rounded, self.best))
         if self.finished:
             return
-        self.guess(
-            np.where(np.isfinite(self.part.costs), _guide(self.part.costs, solution), np.inf)
-        )
+        self.guess(_guide(self.part.costs, solution))
         gap = (self.upper - self.lower + self.tolerance)[component]
         self.open &= ~active[component][:, None] | (solution.reduced <= gap[:, None])
         self.keep_best_open()
@@ -278,16 +289,16 @@ class _Search:
             self.infeasible = True
         elif outcome.complete and not (self.task.first and outcome.colours is not None):
             self.lower[component] = self.upper[component]
-        self.lower[component] = max(
-            self.lower[component], min(outcome.bound, self.upper[component])
-        )
+        proven = min(outcome.bound, self.upper[component])
+        self.lower[component] = max(self.lower[component], proven)
 
     def call_solver(self, part: Part) -> Outcome:
         task, seconds = self.task, self.task.stopper.remaining
         seed = int(task.rng.integers(2**31))
         if task.backend == "gurobi":
             return solve_by_gurobi(part, seconds, first=task.first, seed=seed)
-        if task.backend == "cpsat" or (task.backend == "auto" and task.first and has_ortools()):
+        auto = task.backend == "auto" and has_ortools()
+        if task.backend == "cpsat" or (auto and (task.first or self.weak)):
             return solve_by_cpsat(part, seconds, first=task.first, seed=seed)
         return solve_integer(part, seconds)
 
@@ -303,7 +314,7 @@ def _worth_it(costs: Floats, degree: NDArray[np.int64]) -> NDArray[np.bool_]:
 
 def _guide(costs: Floats, solution: LinearSolution) -> Floats:
     """Prefer large shares, then low costs."""
-    return np.asarray(-solution.shares + 1e-3 * np.minimum(costs, 1e3))
+    return np.asarray(1e-3 * costs - solution.shares)
 
 
 def cover_clusters(costs: Floats, colours: Colours) -> Colours:

@@ -44,7 +44,7 @@ class CliqueRows:
         return np.asarray(self.incidence @ shares[: self.incidence.shape[1]])
 
     def matrix(self, wanted: NDArray[np.bool_], columns: Columns) -> sparse.csr_array:
-        """Rows of the linear program, one per wanted (clique, cluster) with two variables or more."""
+        """Rows of the linear program, one per wanted (clique, cluster) with several variables."""
         clique, cluster = np.nonzero(wanted)
         length = np.diff(self.offsets)[clique]
         ends = np.cumsum(length)
