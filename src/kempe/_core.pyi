@@ -102,7 +102,7 @@ def largest_clique(
     """Return a clique, and whether it is maximum or has ``wanted`` vertices."""
 
 def peel(offsets: _Longs, targets: _Ints, n_clusters: int) -> _Ints:
-    """Vertices that leave when those with fewer than ``n_clusters`` neighbours are removed in turn."""
+    """Vertices removed, in order, while one has fewer than ``n_clusters`` neighbours left."""
 
 def unpeel(offsets: _Longs, targets: _Ints, order: _Ints, colours: _Ints, n_clusters: int) -> _Ints:
     """Colour the vertices of ``order``, last first; ``colours`` is -1 where there is none yet."""

@@ -6,6 +6,7 @@ turns with growing budgets, and CP-SAT joins them if OR-Tools is installed.
 
 from __future__ import annotations
 
+import importlib.util
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -132,12 +133,8 @@ def _by_solver(
 
 
 def has_ortools() -> bool:
-    """Whether OR-Tools can be imported."""
-    try:
-        from ortools.sat.python import cp_model  # noqa: F401
-    except ImportError:
-        return False
-    return True
+    """Whether OR-Tools is installed; importing it costs a third of a second."""
+    return importlib.util.find_spec("ortools") is not None
 
 
 def solve_by_cpsat(

@@ -12,7 +12,7 @@ def solve_by_gurobi(part: Part, seconds: float, *, first: bool = False, seed: in
     try:
         import gurobipy
     except ImportError:
-        raise ImportError('the "gurobi" backend needs Gurobi: pip install gurobipy') from None
+        raise ImportError('backend "gurobi" needs Gurobi: pip install gurobipy') from None
     columns = Columns(np.isfinite(part.costs))
     rows = np.ones((part.cliques.count, part.costs.shape[1]), dtype=bool)
     with gurobipy.Env(params={"OutputFlag": 0}) as env, gurobipy.Model(env=env) as model:

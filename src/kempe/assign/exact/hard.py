@@ -30,8 +30,10 @@ Floats = NDArray[np.float64]
 TOLERANCE = 1e-7
 # A row of the relaxation is violated, and a share fractional, beyond this.
 ROUNDING = 1e-6
-# A relaxation with more than this share of fractional vertices is too weak to build on.
+# A relaxation with more than this share, and this number, of fractional vertices is too weak to
+# build on.
 WEAK = 0.4
+WEAK_COUNT = 50
 # Turns of the colouring heuristics when no colouring is known.
 COLOURING_TURNS = 4
 
@@ -217,8 +219,10 @@ class _Search:
         if self.hard.rows is None:
             nearest = np.isclose(self.part.costs, 0.0).astype(float)
             self.hard.rows = self.hard.cliques.loads(nearest) > 1.0
+        # Without a row the cost above the nearest cluster is the reduced cost.
+        self.rule_out(self.part.costs)
         while not self.task.stopper.look():
-            open_ = self.open & self.unsolved[self.hard.component][:, None]
+            open_ = self.open & self.undecided()[:, None]
             solution = solve_relaxation(
                 self.part, open_, self.hard.rows, self.task.stopper.remaining
             )
@@ -227,44 +231,71 @@ class _Search:
                 self.infeasible = not (np.isfinite(self.upper).all() or self.task.stopper.look())
                 return
             violated = self.hard.cliques.loads(solution.shares) > 1.0 + ROUNDING
-            self.learn(solution)
+            self.learn(solution, violated.any(axis=1))
             self.hard.rows |= violated
             self.weak = self.task.backend == "auto" and self.is_weak(solution) and has_ortools()
-            if (
-                self.finished
-                or self.weak
-                or not (violated & self.rows_of_unsolved()[:, None]).any()
-            ):
+            violated &= self.rows_of_unsolved()[:, None]
+            if self.finished or self.weak or not violated.any():
                 return
 
+    def integral(
+        self, solution: LinearSolution, violated: NDArray[np.bool_]
+    ) -> NDArray[np.bool_]:
+        """Components that the relaxation has solved."""
+        component, cliques = self.hard.component, self.hard.cliques
+        split = ((solution.shares > ROUNDING) & (solution.shares < 1.0 - ROUNDING)).any(axis=1)
+        wrong = np.zeros(self.count, dtype=bool)
+        wrong[component[split]] = True
+        wrong[component[cliques.members[cliques.offsets[:-1][violated]]]] = True
+        return ~wrong & self.unsolved
+
     def is_weak(self, solution: LinearSolution) -> bool:
-        shares = solution.shares[self.unsolved[self.hard.component]]
-        largest = shares.max(axis=1, initial=0.0)
-        return bool(np.mean(largest < 1.0 - ROUNDING) > WEAK) if largest.size else False
+        largest = solution.shares[self.unsolved[self.hard.component]].max(axis=1, initial=0.0)
+        split = int(np.sum((largest > 0.0) & (largest < 1.0 - ROUNDING)))
+        return split > max(WEAK_COUNT, WEAK * int(np.sum(largest > 0.0)))
 
     def rows_of_unsolved(self) -> NDArray[np.bool_]:
         first = self.hard.cliques.members[self.hard.cliques.offsets[:-1]]
         return self.unsolved[self.hard.component[first]]
 
-    def learn(self, solution: LinearSolution) -> None:
-        """Bounds, colourings and ruled-out choices from a solution of the relaxation."""
+    def learn(self, solution: LinearSolution, violated: NDArray[np.bool_]) -> None:
+        """Bounds, colourings and ruled-out choices from a solution of the relaxation.
+
+        Parameters
+        ----------
+        violated
+            Cliques with a row that the solution violates.
+        """
         component = self.hard.component
         spent = np.where(self.open, self.part.costs, 0.0) * solution.shares
         value = np.bincount(component, spent.sum(axis=1), self.count)
         active = self.unsolved
         self.lower[active] = np.maximum(self.lower, value)[active]
-        rounded = solution.shares.argmax(axis=1).astype(np.int32)
-        self.offer(np.where(active[component], rounded, self.best))
+        present = solution.shares.any(axis=1)[:, None]
+        rounded = np.where(present, solution.shares, -self.part.costs).argmax(axis=1)
+        self.offer(np.where(active[component], rounded, self.best).astype(np.int32))
+        self.lower = np.where(self.integral(solution, violated), self.upper, self.lower)
         if self.finished:
             return
         self.guess(_guide(self.part.costs, solution))
-        gap = (self.upper - self.lower + self.tolerance)[component]
-        self.open &= ~active[component][:, None] | (solution.reduced <= gap[:, None])
-        self.keep_best_open()
+        self.rule_out(np.where(present, solution.reduced, 0.0))
 
-    def keep_best_open(self) -> None:
-        known = np.flatnonzero(np.isfinite(self.upper)[self.hard.component])
+    def rule_out(self, reduced: Floats) -> None:
+        """Drop the choices whose reduced cost exceeds the gap, but not those of the best."""
+        component = self.hard.component
+        gap = (self.upper - self.lower + self.tolerance)[component]
+        self.open &= reduced <= gap[:, None]
+        known = np.flatnonzero(np.isfinite(self.upper)[component])
         self.open[known, self.best[known]] = True
+
+    def undecided(self) -> NDArray[np.bool_]:
+        """Vertices whose nearest cluster a neighbour may want as well; the others take it."""
+        if self.hard.cover:
+            return np.ones(self.graph.size, dtype=bool)
+        wanted = self.graph.matrix @ self.open.astype(np.float32)
+        nearest = self.part.costs.argmin(axis=1)
+        contested = wanted[np.arange(self.graph.size), nearest] > 0
+        return np.asarray(contested & self.unsolved[self.hard.component])
 
     def branch(self) -> None:
         """Solve what is left of each component by branch and bound, the smallest first."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,15 +47,15 @@ def solve_relaxation(
     each = columns.one_cluster_each()
     solution = linprog(
         part.costs[columns.vertex, columns.cluster],
-        A_ub=matrix,
+        A_ub=cast(Any, matrix),  # the stubs do not know sparse matrices
         b_ub=limits,
-        A_eq=each,
+        A_eq=cast(Any, each),
         b_eq=np.ones(each.shape[0]),
         bounds=(0, None),
         method="highs",
         options={"time_limit": _clipped(seconds)},
     )
-    if solution.status != 0:
+    if solution.status != 0 or solution.x is None:
         return None
     return LinearSolution(
         columns.spread(solution.x, 0.0), columns.spread(solution.lower.marginals, np.inf)
@@ -71,17 +72,18 @@ def solve_integer(part: Part, seconds: float) -> Outcome:
         constraints.append(LinearConstraint(matrix, -np.inf, limits))
     solution = milp(
         part.costs[columns.vertex, columns.cluster],
-        integrality=np.ones(columns.count),
+        integrality=np.ones(columns.count, dtype=np.int64),
         bounds=Bounds(0, 1),
         constraints=constraints,
         options={"time_limit": _clipped(seconds), "mip_rel_gap": 0.0},
     )
     complete = solution.status in (0, 2)
     bound = np.inf if solution.status == 2 else solution.mip_dual_bound
+    bound = -np.inf if bound is None else float(bound)
     if solution.x is None:
-        return Outcome(None, -np.inf if bound is None else float(bound), complete)
+        return Outcome(None, bound, complete)
     colours = columns.spread(solution.x, 0.0).argmax(axis=1).astype(np.int32)
-    return Outcome(colours if part.accepts(colours) else None, float(bound), complete)
+    return Outcome(colours if part.accepts(colours) else None, bound, complete)
 
 
 def _inequalities(

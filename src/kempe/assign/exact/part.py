@@ -66,7 +66,8 @@ class Columns:
 
     def __init__(self, open_: NDArray[np.bool_]) -> None:
         self.vertex, self.cluster = np.nonzero(open_)
-        self.number = np.full(open_.shape, -1, dtype=np.int32)
+        self.n_clusters = int(open_.shape[1])
+        self.number: NDArray[np.int32] = np.full(open_.shape, -1, dtype=np.int32)
         self.number[self.vertex, self.cluster] = np.arange(self.vertex.size, dtype=np.int32)
 
     @property
@@ -85,7 +86,7 @@ class Columns:
 
     def one_vertex_each(self) -> sparse.csr_array:
         """Rows that sum the variables of each cluster."""
-        shape = (self.number.shape[1], self.count)
+        shape = (self.n_clusters, self.count)
         return sparse.csr_array(
             (np.ones(self.count), (self.cluster, np.arange(self.count))), shape=shape
         )
