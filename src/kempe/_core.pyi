@@ -82,6 +82,17 @@ def saturation_assignment(instance: Instance, centroids: _Floats) -> tuple[_Ints
 def dsatur(instance: Instance, n_clusters: int) -> tuple[_Ints, int]:
     """Classic DSATUR colouring; the vertex that got stuck, or -1."""
 
+def ordered_assignment(
+    instance: Instance, centroids: _Floats, order: _Ints, relaxed: bool = False
+) -> tuple[_Ints, int]:
+    """Nearest admissible centroid in the given order; the vertex that got stuck, or -1.
+
+    With ``relaxed`` a vertex without an admissible centroid takes the nearest of all instead.
+    """
+
+def breadth_first_order(instance: Instance) -> _Ints:
+    """Constrained vertices breadth first, component by component, then the free ones."""
+
 def clique_cover(offsets: _Longs, targets: _Ints) -> tuple[_Longs, _Ints]:
     """Maximal cliques that cover all edges, as offsets and members (ascending in each)."""
 
