@@ -7,4 +7,5 @@ NB_MODULE(_core, m) {
     kempe::bind_clusters(m);
     kempe::bind_dsatur(m);
     kempe::bind_stopper(m);
+    kempe::bind_seeding(m);
 }

@@ -46,5 +46,6 @@ void bind_supernodes(nb::module_& m);
 void bind_clusters(nb::module_& m);
 void bind_dsatur(nb::module_& m);
 void bind_stopper(nb::module_& m);
+void bind_seeding(nb::module_& m);
 
 }  // namespace kempe

@@ -81,3 +81,6 @@ def saturation_assignment(instance: Instance, centroids: _Floats) -> tuple[_Ints
 
 def dsatur(instance: Instance, n_clusters: int) -> tuple[_Ints, int]:
     """Classic DSATUR colouring; the vertex that got stuck, or -1."""
+
+def kmeans_plus_plus(instance: Instance, candidates: _Ints, n_clusters: int, seed: int) -> _Ints:
+    """Supernodes drawn by greedy k-means++ from ``candidates``."""

@@ -1,0 +1,44 @@
+"""Every method by the name that the paper uses for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from kempe.estimators._base import ConstrainedClusterer
+
+Factory = Callable[..., ConstrainedClusterer]
+
+_REGISTRY: dict[str, Factory] = {}
+
+
+def names() -> list[str]:
+    """Names that ``create`` knows."""
+    return list(_REGISTRY)
+
+
+def create(name: str, n_clusters: int, random_state: Any = None, **options: Any) -> ConstrainedClusterer:
+    """Make a ready estimator for a method of the paper.
+
+    Parameters
+    ----------
+    name
+        One of ``names()``, for example ``"kempe"`` or ``"KSKM"``.
+    n_clusters
+        Number of clusters.
+    random_state
+        Seed of the run.
+    **options
+        Parameters of the estimator, which override the setting of the paper.
+
+    Examples
+    --------
+    >>> from kempe import methods
+    >>> methods.create("KSKM", n_clusters=3, random_state=0).max_mutations
+    200
+    """
+    try:
+        factory = _REGISTRY[name]
+    except KeyError:
+        raise ValueError(f"unknown method {name!r}; known are {', '.join(_REGISTRY)}") from None
+    return factory(n_clusters=n_clusters, random_state=random_state, **options)
