@@ -37,7 +37,7 @@ def make_constraints(y: ArrayLike, level: float, seed: int = SEED) -> Constraint
     Examples
     --------
     >>> make_constraints([0, 0, 1, 1], level=0.5)
-    Constraints(0 must-link, 1 cannot-link, 4 rows)
+    Constraints(1 must-link, 0 cannot-link, 4 rows)
     """
     labels = np.asarray(y)
     if labels.ndim != 1:
