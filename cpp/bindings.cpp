@@ -8,4 +8,5 @@ NB_MODULE(_core, m) {
     kempe::bind_dsatur(m);
     kempe::bind_stopper(m);
     kempe::bind_seeding(m);
+    kempe::bind_sequential(m);
 }

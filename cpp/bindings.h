@@ -47,5 +47,6 @@ void bind_clusters(nb::module_& m);
 void bind_dsatur(nb::module_& m);
 void bind_stopper(nb::module_& m);
 void bind_seeding(nb::module_& m);
+void bind_sequential(nb::module_& m);
 
 }  // namespace kempe

@@ -1,0 +1,265 @@
+// Sequential Kempe descent: one chain after the other, each swapped at once if it lowers the objective.
+#pragma once
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "partition.h"
+#include "stopper.h"
+
+namespace kempe {
+
+// Work is repeated only where something changed: a vertex looks again at a cluster only if that
+// cluster or its own has changed since it last looked. Holds all working memory, so that
+// descending again allocates nothing. One object per thread.
+template <class T>
+class Descent {
+   public:
+    Descent(const Instance& instance, const Points<T>& points, int k)
+        : instance_(instance), partition_(instance, points, k), k_(k), d_(instance.dimension),
+          changed_(k), checked_(instance.size), floor_(instance.size), recent_(k),
+          failed_colour_(instance.size), failed_time_(instance.size), point_(d_), distance_(k),
+          insertion_(k) {
+        candidates_.reserve(k);
+    }
+
+    Partition<T>& partition() { return partition_; }
+
+    void load(const Colour* colours) {
+        partition_.load(colours);
+        // Improvements below rounding error would never end; an average vertex sets the scale.
+        tolerance_ = kRelativeTolerance * std::max(partition_.inertia(), 0.0) / instance_.size;
+        now_ = 1;
+        settled_ = 0;
+        std::fill(changed_.begin(), changed_.end(), now_);
+        std::fill(checked_.begin(), checked_.end(), 0);
+        std::fill(failed_time_.begin(), failed_time_.end(), 0);
+        for (Colour c = 0; c < k_; ++c) recent_[c] = c;
+    }
+
+    // Move the reference of a cluster; vertices will look at it again.
+    void place_centroid(Colour c, const double* position) {
+        partition_.place_centroid(c, position);
+        advance();
+        touch(c);
+    }
+    void place_centroid_on(Colour c, Vertex v) {
+        partition_.place_centroid_on(c, v);
+        advance();
+        touch(c);
+    }
+
+    // Swap improving chains until none is left or it is time to stop.
+    void run(Objective objective, Stopper& stopper) {
+        objective_ = objective;
+        Time before;
+        do {
+            before = now_;
+            for (Vertex v = 0; v < instance_.size; ++v) {
+                if (changed_[recent_[0]] <= checked_[v]) continue;
+                if (stopper.should_stop()) return;
+                visit(v);
+            }
+        } while (now_ != before);
+    }
+
+    // From fixed centroids to a local optimum of the inertia.
+    void release_centroids(Stopper& stopper) {
+        advance();
+        // Untouched clusters have their means as reference already.
+        for (int position = 0; position < k_; ++position) {
+            const Colour c = recent_[position];
+            if (changed_[c] <= settled_) break;
+            partition_.use_mean(c);
+            changed_[c] = now_;
+        }
+        run(Objective::inertia, stopper);
+    }
+
+    // A trial starts from a local optimum and is kept or undone as a whole.
+    void begin_trial() {
+        partition_.begin_trial();
+        settled_ = now_;
+        std::fill(checked_.begin(), checked_.end(), now_);
+        saved_floor_ = floor_;
+    }
+    void end_trial(bool keep) {
+        partition_.end_trial(keep);
+        if (keep) return;
+        advance();
+        for (int position = 0; position < k_ && changed_[recent_[position]] > settled_; ++position) {
+            partition_.use_mean(recent_[position]);
+            changed_[recent_[position]] = now_;
+        }
+        std::fill(checked_.begin(), checked_.end(), now_);
+        floor_.swap(saved_floor_);
+    }
+
+   private:
+    using Time = std::uint64_t;
+    static constexpr double kRelativeTolerance = 1e-12;
+
+    void advance() { ++now_; }
+
+    void touch(Colour c) {
+        changed_[c] = now_;
+        int position = 0;
+        while (recent_[position] != c) ++position;
+        for (; position > 0; --position) recent_[position] = recent_[position - 1];
+        recent_[0] = c;
+    }
+
+    // What the objective falls by when v leaves its cluster.
+    double removal_gain(Vertex v, double own_distance) const {
+        const double w = instance_.weight[v];
+        const Colour own = partition_.colour(v);
+        // The last vertex of a cluster stays: no cluster is ever emptied.
+        if (partition_.cluster_size(own) == 1) return 0.0;
+        if (objective_ == Objective::fixed_centroids) return w * own_distance;
+        const double weight = partition_.cluster_weight(own), rest = weight - w;
+        return rest > 0 ? w * weight / rest * own_distance : 0.0;
+    }
+
+    // Insertion cost with the centroid following, which is never above the one without.
+    double insertion_cost(Colour c, double w, double distance) const {
+        const double weight = partition_.cluster_weight(c);
+        return w * weight / (weight + w) * distance;
+    }
+
+    void visit(Vertex v) {
+        if (instance_.weight[v] <= 0) {
+            checked_[v] = now_;
+            return;
+        }
+        const Time since = checked_[v];
+        if (since > 0) {
+            const Colour own = partition_.colour(v);
+            const double gain = removal_gain(v, partition_.distance(v, own));
+            const bool settled = changed_[own] <= since || gain <= floor_[v];
+            if (settled && visit_changed_clusters(v, gain, since)) return;
+        }
+        visit_all_clusters(v);
+    }
+
+    // Look only at clusters that changed. Returns false, having done nothing, if they are many.
+    bool visit_changed_clusters(Vertex v, double gain, Time since) {
+        const int few = 2 + k_ / 8;
+        int count = 0;
+        while (count < k_ && changed_[recent_[count]] > since)
+            if (++count > few) return false;
+        candidates_.clear();
+        const Colour own = partition_.colour(v);
+        const double w = instance_.weight[v];
+        for (int position = 0; position < count; ++position) {
+            const Colour c = recent_[position];
+            if (c != own) consider(v, c, w, partition_.distance(v, c), gain);
+        }
+        checked_[v] = now_;
+        try_candidates(v);
+        return true;
+    }
+
+    void visit_all_clusters(Vertex v) {
+        const Colour own = partition_.colour(v);
+        const double w = instance_.weight[v];
+        compute_distances(v);
+        insertion_costs(distance_.data(), partition_.cluster_weights(), w, k_, insertion_.data());
+        const double gain = removal_gain(v, distance_[own]);
+        const bool fixed = objective_ == Objective::fixed_centroids;
+        insertion_[own] = std::numeric_limits<double>::infinity();
+        floor_[v] = *std::min_element(insertion_.begin(), insertion_.end());
+        candidates_.clear();
+        const double bar = gain - tolerance_;
+        if (floor_[v] < bar)
+            for (Colour c = 0; c < k_; ++c) {
+                if (c == own) continue;
+                const double cost = fixed ? w * distance_[c] : insertion_[c];
+                if (cost < bar) candidates_.emplace_back(cost - gain, c);
+            }
+        checked_[v] = now_;
+        try_candidates(v);
+    }
+
+    void consider(Vertex v, Colour c, double w, double distance, double gain) {
+        const double following = insertion_cost(c, w, distance);
+        floor_[v] = std::min(floor_[v], following);
+        const double cost = objective_ == Objective::fixed_centroids ? w * distance : following;
+        if (cost < gain - tolerance_) candidates_.emplace_back(cost - gain, c);
+    }
+
+    void compute_distances(Vertex v) {
+        if (const double* by_feature = partition_.by_feature()) {
+            const T* position = partition_.point(v);
+            for (int f = 0; f < d_; ++f) point_[f] = position[f];
+            distances_by_feature(point_.data(), by_feature, k_, d_, distance_.data());
+        } else {
+            for (Colour c = 0; c < k_; ++c) distance_[c] = partition_.distance(v, c);
+        }
+    }
+
+    // Take the first cluster, best for v alone first, whose chain improves the objective.
+    void try_candidates(Vertex v) {
+        std::sort(candidates_.begin(), candidates_.end());
+        for (const auto& [change, c] : candidates_)
+            if (try_cluster(v, c)) return;
+    }
+
+    bool try_cluster(Vertex v, Colour to) {
+        if (partition_.moves_alone(v, to)) {
+            const Chain chain = partition_.single(v, to);
+            if (partition_.cluster_size(chain.from) == 1) return false;
+            swap(chain);
+            return true;
+        }
+        if (failed_before(v, to)) return false;
+        const Chain chain = partition_.collect(v, to);
+        if (partition_.change(chain, objective_) < -tolerance_) {
+            swap(chain);
+            return true;
+        }
+        remember_failure(chain);
+        return false;
+    }
+
+    void swap(const Chain& chain) {
+        partition_.swap(chain, objective_);
+        advance();
+        touch(chain.to);
+        touch(chain.from);
+    }
+
+    bool failed_before(Vertex v, Colour other) const {
+        return failed_colour_[v] == other && failed_time_[v] >= changed_[other] &&
+               failed_time_[v] >= changed_[partition_.colour(v)];
+    }
+
+    void remember_failure(const Chain& chain) {
+        for (Vertex u : partition_.chain()) {
+            failed_colour_[u] = partition_.colour(u) == chain.from ? chain.to : chain.from;
+            failed_time_[u] = now_;
+        }
+    }
+
+    const Instance& instance_;
+    Partition<T> partition_;
+    const int k_, d_;
+    Objective objective_ = Objective::inertia;
+    double tolerance_ = 0.0;
+
+    Time now_ = 0;
+    Time settled_ = 0;                   // when the running trial began
+    std::vector<Time> changed_;          // per cluster
+    std::vector<Time> checked_;          // per vertex
+    std::vector<double> floor_;          // per vertex: inserting it elsewhere costs at least this,
+                                         // clusters changed since it last looked left aside
+    std::vector<double> saved_floor_;
+    std::vector<Colour> recent_;         // clusters, the most recently changed first
+    std::vector<Colour> failed_colour_;  // per vertex: other colour of a chain that did not improve
+    std::vector<Time> failed_time_;
+
+    std::vector<double> point_, distance_, insertion_;
+    std::vector<std::pair<double, Colour>> candidates_;
+};
+
+}  // namespace kempe
