@@ -70,6 +70,24 @@ def test_mistakes_in_a_plan_are_named(old, new, message):
         parse_plan(TEXT.replace(old, new))
 
 
+def test_a_plan_can_be_restricted():
+    plan = parse_plan(TEXT)
+    small = plan.restricted(["KSKM"], ["COL2/*-s10", "COL2/*-s20"], seeds=2, time_limit=1.5)
+    tasks = small.tasks()
+    assert len(tasks) == 2 * 2 * 2
+    assert {task.method for task in tasks} == {"KSKM"}
+    assert {task.dataset for task in tasks} == {"COL2/n300-k10-s10", "COL2/n300-k10-s20"}
+    assert {task.time_limit for task in tasks} == {1.5}
+    assert plan.restricted().tasks() == plan.tasks()
+    with pytest.raises(ValueError, match="nothing of the plan mine is left"):
+        plan.restricted(["PCCC"])
+
+
+def test_the_text_none_stands_for_none():
+    plan = parse_plan(TEXT.replace("max_mutations = 0", 'patience = "None"'))
+    assert plan.tasks()[-1].options == {"patience": None}
+
+
 def test_a_plan_without_experiments_is_refused():
     with pytest.raises(ValueError, match="at least one"):
         parse_plan('name = "empty"')

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
+from fnmatch import fnmatchcase
 from importlib import resources
 from os import PathLike
 from pathlib import Path
@@ -80,7 +81,7 @@ class Experiment:
     seeds
         Seeds of the runs.
     options
-        Parameters per method.
+        Parameters per method. In a TOML file the text ``"None"`` stands for ``None``.
     """
 
     methods: Sequence[str]
@@ -109,13 +110,14 @@ class Experiment:
 
     def tasks(self) -> Iterator[Task]:
         """All runs, those that share data next to each other."""
-        for facts in self._facts():
+        for facts in self.facts():
             for level in self.levels or datasets.levels(facts.collection):
                 for seed in self.seeds:
                     for method in self.methods:
                         yield self._task(facts.key, level, seed, method)
 
-    def _facts(self) -> list[Facts]:
+    def facts(self) -> list[Facts]:
+        """List the data sets, each once."""
         found = {facts.key: facts for item in self.datasets for facts in datasets.describe(item)}
         return list(found.values())
 
@@ -151,6 +153,32 @@ class Plan:
     memory_limit: float | None = None
     grace: float = 60.0
 
+    def restricted(
+        self,
+        methods: Sequence[str] = (),
+        datasets: Sequence[str] = (),
+        seeds: int | None = None,
+        time_limit: float | None = None,
+    ) -> Plan:
+        """Give the part of the plan with certain methods, data sets and first seeds.
+
+        Parameters
+        ----------
+        methods, datasets
+            Names of methods and patterns of data sets to keep; all if empty.
+        seeds
+            Number of seeds to keep.
+        time_limit
+            Another time limit for all runs.
+        """
+        parts = [
+            _restricted(item, methods, datasets, seeds, time_limit) for item in self.experiments
+        ]
+        kept = [item for item in parts if item is not None]
+        if not kept:
+            raise ValueError(f"nothing of the plan {self.name} is left by this selection")
+        return replace(self, experiments=kept)
+
     def tasks(self) -> list[Task]:
         """All runs, each once."""
         unique: dict[str, Task] = {}
@@ -160,6 +188,31 @@ class Plan:
                 if known.settings() != task.settings():
                     raise ValueError(f"{task.key} is planned twice with different settings")
         return list(unique.values())
+
+
+def _restricted(
+    item: Experiment,
+    methods: Sequence[str],
+    patterns: Sequence[str],
+    seeds: int | None,
+    time_limit: float | None,
+) -> Experiment | None:
+    kept = [name for name in item.methods if not methods or name in methods]
+    wanted = [facts.key for facts in item.facts() if not patterns or _matches(facts.key, patterns)]
+    if not kept or not wanted:
+        return None
+    return replace(
+        item,
+        methods=kept,
+        datasets=wanted,
+        seeds=item.seeds[:seeds],
+        options={name: item.options[name] for name in kept if name in item.options},
+        time_limit=time_limit or item.time_limit,
+    )
+
+
+def _matches(key: str, patterns: Sequence[str]) -> bool:
+    return any(fnmatchcase(key, pattern) for pattern in patterns)
 
 
 def shipped_plans() -> list[str]:
@@ -202,6 +255,10 @@ def _experiment(item: dict[str, Any]) -> Experiment:
     _check_names(item, Experiment, "experiment")
     seeds = item.get("seeds", 10)
     item["seeds"] = list(range(seeds)) if isinstance(seeds, int) else seeds
+    item["options"] = {
+        method: {name: None if value == "None" else value for name, value in options.items()}
+        for method, options in item.get("options", {}).items()
+    }
     return Experiment(**item)
 
 

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
+from kempe import methods
 from kempe.bench.environment import environment
 from kempe.bench.plan import Plan, Task
 from kempe.bench.pool import outcomes
@@ -42,6 +43,7 @@ def run(
         All runs of the plan.
     """
     tasks = plan.tasks()
+    _check_methods(tasks)
     planned = {task.key for task in tasks}
     name, facts = environment()
     if retry_failed:
@@ -58,6 +60,13 @@ def run(
             append(record)
             on_record(record)
     return [record for record in store.records() if record.key in planned]
+
+
+def _check_methods(tasks: Iterable[Task]) -> None:
+    known = methods.names()
+    for name in dict.fromkeys(task.method for task in tasks):
+        if ":" not in name and name not in known:
+            raise ValueError(f"unknown method {name!r}; known are {', '.join(known)}")
 
 
 def _open_tasks(tasks: Iterable[Task], records: Iterable[Record]) -> list[Task]:

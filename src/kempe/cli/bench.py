@@ -23,6 +23,16 @@ def run(
     workers: Annotated[
         int | None, typer.Option(min=1, help="Worker processes. [default: one per core]")
     ] = None,
+    method: Annotated[
+        list[str] | None, typer.Option(help="Run this method only; may be repeated.")
+    ] = None,
+    dataset: Annotated[
+        list[str] | None, typer.Option(help="Run data sets like this only; may be repeated.")
+    ] = None,
+    seeds: Annotated[int | None, typer.Option(min=1, help="Run the first seeds only.")] = None,
+    time_limit: Annotated[
+        float | None, typer.Option(help="Seconds per run, instead of the plan's.")
+    ] = None,
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Repeat runs that failed.")
     ] = False,
@@ -35,7 +45,7 @@ def run(
 
     console = Console()
     try:
-        chosen = load_plan(plan)
+        chosen = load_plan(plan).restricted(method or (), dataset or (), seeds, time_limit)
         target = Store(store or Path("results") / chosen.name)
         with PlanProgress(chosen.name, console) as progress:
             records = run_plan(
