@@ -4,18 +4,11 @@
 #include <vector>
 
 #include "bindings.h"
+#include "checks.h"
 #include "instance.h"
 
 namespace kempe {
 namespace {
-
-void check_colours(const Instance& instance, const In1<Colour>& colours, int k) {
-    if (colours.shape(0) != static_cast<std::size_t>(instance.size))
-        throw std::invalid_argument("colours must have one entry per supernode");
-    for (int v = 0; v < instance.size; ++v)
-        if (colours.data()[v] < 0 || colours.data()[v] >= k)
-            throw std::invalid_argument("a colour is outside 0..n_clusters-1");
-}
 
 nb::tuple cluster_means(const Instance& instance, In1<Colour> colours, int k) {
     check_colours(instance, colours, k);

@@ -82,5 +82,110 @@ def saturation_assignment(instance: Instance, centroids: _Floats) -> tuple[_Ints
 def dsatur(instance: Instance, n_clusters: int) -> tuple[_Ints, int]:
     """Classic DSATUR colouring; the vertex that got stuck, or -1."""
 
+def clique_cover(offsets: _Longs, targets: _Ints) -> tuple[_Longs, _Ints]:
+    """Maximal cliques that cover all edges, as offsets and members (ascending in each)."""
+
+def largest_clique(
+    offsets: _Longs, targets: _Ints, wanted: int, stopper: Stopper
+) -> tuple[_Ints, bool]:
+    """Return a clique, and whether it is maximum or has ``wanted`` vertices."""
+
+def peel(offsets: _Longs, targets: _Ints, n_clusters: int) -> _Ints:
+    """Vertices removed, in order, while one has fewer than ``n_clusters`` neighbours left."""
+
+def unpeel(offsets: _Longs, targets: _Ints, order: _Ints, colours: _Ints, n_clusters: int) -> _Ints:
+    """Colour the vertices of ``order``, last first; ``colours`` is -1 where there is none yet."""
+
+def colour_exactly(
+    offsets: _Longs, targets: _Ints, n_clusters: int, nodes: int, stopper: Stopper
+) -> tuple[int, _Ints, NDArray[np.uint8]]:
+    """Search at most ``nodes`` nodes.
+
+    Returns 1 if there is a colouring, 0 if there is none, -1 if that is not known; the colours; and
+    which vertices were looked at (if there is no colouring, these alone have none).
+    """
+
+def tabu_colouring(
+    offsets: _Longs,
+    targets: _Ints,
+    n_clusters: int,
+    start: _Ints,
+    allowed: NDArray[np.uint8] | None,
+    seed: int,
+    iterations: int,
+    stopper: Stopper,
+) -> tuple[_Ints, int]:
+    """Fewest conflicts that tabu search finds from ``start``: the colours and their number."""
+
+def cheapest_colouring(offsets: _Longs, targets: _Ints, costs: _Floats) -> tuple[_Ints, bool]:
+    """Cheapest admissible cluster, vertices with the fewest left first; whether all got one."""
+
+def chain_descent(
+    offsets: _Longs, targets: _Ints, costs: _Floats, colours: _Ints, stopper: Stopper
+) -> _Ints:
+    """Swap Kempe chains as long as that lowers the total cost."""
+
 def kmeans_plus_plus(instance: Instance, candidates: _Ints, n_clusters: int, seed: int) -> _Ints:
     """Supernodes drawn by greedy k-means++ from ``candidates``."""
+
+def own_costs(instance: Instance, colours: _Ints, centroids: _Floats) -> _Floats:
+    """Weighted squared distance of every supernode to its centroid."""
+
+def assign_free(instance: Instance, colours: _Ints, centroids: _Floats) -> _Ints:
+    """Move the supernodes without a cannot-link edge to their nearest centroids."""
+
+def improving_chains(
+    instance: Instance, colours: _Ints, centroids: _Floats, free: bool = True
+) -> tuple[_Longs, _Ints, _Ints, _Floats]:
+    """All Kempe chains whose swap lowers the cost at fixed centroids.
+
+    Offsets into the vertices of the chains, the vertices, the colour each gets by the swap, and the
+    gain of every chain. Without ``free``, vertices that have no cannot-link edge are left out.
+    """
+
+def move_conflicts(
+    instance: Instance, offsets: _Longs, vertices: _Ints, colours: _Ints
+) -> tuple[_Longs, _Ints]:
+    """Graph of the moves that exclude each other, in compressed sparse rows.
+
+    Two moves do if they share a vertex, or if a cannot-link edge joins them and both its ends would
+    have the same colour afterwards.
+    """
+
+def simultaneous_step(instance: Instance, colours: _Ints, centroids: _Floats) -> _Ints:
+    """One simultaneous Kempe assignment with the greedy independent set."""
+
+def simultaneous_settle(
+    instance: Instance, colours: _Ints, centroids: _Floats, stopper: Stopper
+) -> _Ints:
+    """Repeat ``simultaneous_step`` until no chain improves."""
+
+def simultaneous_descend(
+    instance: Instance, colours: _Ints, n_clusters: int, stopper: Stopper
+) -> _Ints:
+    """Alternate centroid update and ``simultaneous_step`` until no chain improves."""
+
+def three_colour_moves(
+    instance: Instance, colours: _Ints, n_clusters: int, stopper: Stopper
+) -> tuple[_Longs, _Ints, _Ints, _Floats]:
+    """Improved rotations of three-colour components that lower the inertia.
+
+    As ``improving_chains``, but the gain is in inertia, about moving centroids.
+    """
+
+def fill_empty(instance: Instance, colours: _Ints, n_clusters: int) -> _Ints:
+    """Give each empty cluster the vertex whose move lowers the inertia most."""
+
+def mwis_greedy(weights: _Floats, offsets: _Longs, targets: _Ints) -> NDArray[np.bool_]:
+    """Heavy maximal independent set: greedy, then local search."""
+
+def mwis_by_order(
+    weights: _Floats, offsets: _Longs, targets: _Ints, score: _Floats
+) -> NDArray[np.bool_]:
+    """Maximal independent set that takes nodes by descending score."""
+
+def mwis_small(weights: _Floats, offsets: _Longs, targets: _Ints) -> NDArray[np.bool_]:
+    """Heaviest independent set of a graph of at most 32 nodes."""
+
+def clique_cover(offsets: _Longs, targets: _Ints) -> tuple[_Longs, _Ints]:
+    """Cliques that cover all edges: offsets into the members, and the members."""

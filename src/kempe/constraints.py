@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
+
+if TYPE_CHECKING:
+    from kempe.feasibility import FeasibilityReport
 
 Pairs = NDArray[np.integer[Any]]
 
@@ -159,6 +162,29 @@ class Constraints:
     def without_must_link(self) -> Constraints:
         """Give the cannot-link pairs alone."""
         return Constraints(None, self.cannot_link, n_rows=self.n_rows)
+
+    def check(
+        self, n_clusters: int, *, time_limit: float = 60.0, random_state: int = 0
+    ) -> FeasibilityReport:
+        """Say whether ``n_clusters`` clusters suffice, which is the smallest number, and why not.
+
+        Parameters
+        ----------
+        n_clusters
+            Number of clusters.
+        time_limit
+            Seconds of wall time after which the answer may be that it is not known.
+        random_state
+            Seed of the heuristics.
+
+        Examples
+        --------
+        >>> print(Constraints(cannot_link=[(0, 1), (1, 2), (0, 2)]).check(2).certificate)
+        3 rows 0, 1, 2 are cannot-linked to each other, so at least 3 clusters are needed
+        """
+        from kempe.feasibility import check
+
+        return check(self, n_clusters, time_limit=time_limit, seed=random_state)
 
     def summary(self) -> str:
         """Say in one line how many pairs of each kind there are and how many rows they touch."""

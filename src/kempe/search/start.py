@@ -1,0 +1,34 @@
+"""The first clustering of a search (Algorithm 5 of the paper as a whole)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kempe import _core
+from kempe.assign import Descent
+from kempe.init import Init, initial_colouring, starting_centroids
+from kempe.mutate import match
+from kempe.problem import Colours, Problem
+
+
+def starting_solution(
+    problem: Problem,
+    init: Init,
+    descent: Descent,
+    rng: np.random.Generator,
+    stopper: _core.Stopper,
+) -> Colours:
+    """Find a proper colouring and settle it on the starting centroids.
+
+    The centroids are matched to the clusters first: where the assignment had to fall back to a
+    colouring that ignores them, cluster numbers mean nothing.
+
+    Raises
+    ------
+    InfeasibleConstraintsError
+        If no proper colouring was found.
+    """
+    centroids = starting_centroids(problem, init, rng)
+    colours = initial_colouring(problem, centroids)
+    matched = match(*problem.means(colours), centroids)
+    return descent.settle(problem, colours, matched, rng, stopper)
