@@ -6,7 +6,12 @@ NB_MODULE(_core, m) {
     kempe::bind_supernodes(m);
     kempe::bind_clusters(m);
     kempe::bind_dsatur(m);
+    kempe::bind_greedy(m);
     kempe::bind_stopper(m);
+    kempe::bind_cliques(m);
+    kempe::bind_cost_assignment(m);
+    kempe::bind_exact_colouring(m);
+    kempe::bind_tabu(m);
     kempe::bind_seeding(m);
     kempe::bind_sequential(m);
     kempe::bind_costs(m);

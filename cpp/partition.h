@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <utility>
@@ -62,6 +63,9 @@ class Partition {
     const double* by_feature() const { return by_feature_.empty() ? nullptr : by_feature_.data(); }
     const T* point(Vertex v) const { return points_[v]; }
     const std::vector<Vertex>& chain() const { return chain_; }
+
+    // Position of a constrained vertex among them.
+    std::size_t slot(Vertex v) const { return static_cast<std::size_t>(slot_[v]); }
 
     // Whether moving v to a colour needs no other vertex to move.
     bool moves_alone(Vertex v, Colour to) {
@@ -156,7 +160,9 @@ class Partition {
         if (objective == Objective::fixed_centroids) return fixed;
         const double weight_from = weight_[chain.from] + m, weight_to = weight_[chain.to] - m;
         if (weight_from <= 0 || weight_to <= 0) return never;
-        return fixed - tt / weight_from - rest / weight_to;
+        const double saved = tt / weight_from + rest / weight_to;
+        // What is left must exceed the rounding error of what cancels.
+        return fixed - saved + 1e-12 * (2 * std::abs(tg) + std::abs(m) * gg + saved);
     }
 
     // Swap the collected chain. With the inertia as objective the centroids follow.

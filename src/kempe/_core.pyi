@@ -82,6 +82,60 @@ def saturation_assignment(instance: Instance, centroids: _Floats) -> tuple[_Ints
 def dsatur(instance: Instance, n_clusters: int) -> tuple[_Ints, int]:
     """Classic DSATUR colouring; the vertex that got stuck, or -1."""
 
+def ordered_assignment(
+    instance: Instance, centroids: _Floats, order: _Ints, relaxed: bool = False
+) -> tuple[_Ints, int]:
+    """Nearest admissible centroid in the given order; the vertex that got stuck, or -1.
+
+    With ``relaxed`` a vertex without an admissible centroid takes the nearest of all instead.
+    """
+
+def breadth_first_order(instance: Instance) -> _Ints:
+    """Constrained vertices breadth first, component by component, then the free ones."""
+
+def clique_cover(offsets: _Longs, targets: _Ints) -> tuple[_Longs, _Ints]:
+    """Maximal cliques that cover all edges, as offsets and members (ascending in each)."""
+
+def largest_clique(
+    offsets: _Longs, targets: _Ints, wanted: int, stopper: Stopper
+) -> tuple[_Ints, bool]:
+    """Return a clique, and whether it is maximum or has ``wanted`` vertices."""
+
+def peel(offsets: _Longs, targets: _Ints, n_clusters: int) -> _Ints:
+    """Vertices removed, in order, while one has fewer than ``n_clusters`` neighbours left."""
+
+def unpeel(offsets: _Longs, targets: _Ints, order: _Ints, colours: _Ints, n_clusters: int) -> _Ints:
+    """Colour the vertices of ``order``, last first; ``colours`` is -1 where there is none yet."""
+
+def colour_exactly(
+    offsets: _Longs, targets: _Ints, n_clusters: int, nodes: int, stopper: Stopper
+) -> tuple[int, _Ints, NDArray[np.uint8]]:
+    """Search at most ``nodes`` nodes.
+
+    Returns 1 if there is a colouring, 0 if there is none, -1 if that is not known; the colours; and
+    which vertices were looked at (if there is no colouring, these alone have none).
+    """
+
+def tabu_colouring(
+    offsets: _Longs,
+    targets: _Ints,
+    n_clusters: int,
+    start: _Ints,
+    allowed: NDArray[np.uint8] | None,
+    seed: int,
+    iterations: int,
+    stopper: Stopper,
+) -> tuple[_Ints, int]:
+    """Fewest conflicts that tabu search finds from ``start``: the colours and their number."""
+
+def cheapest_colouring(offsets: _Longs, targets: _Ints, costs: _Floats) -> tuple[_Ints, bool]:
+    """Cheapest admissible cluster, vertices with the fewest left first; whether all got one."""
+
+def chain_descent(
+    offsets: _Longs, targets: _Ints, costs: _Floats, colours: _Ints, stopper: Stopper
+) -> _Ints:
+    """Swap Kempe chains as long as that lowers the total cost."""
+
 def kmeans_plus_plus(instance: Instance, candidates: _Ints, n_clusters: int, seed: int) -> _Ints:
     """Supernodes drawn by greedy k-means++ from ``candidates``."""
 
@@ -146,3 +200,30 @@ def mwis_small(weights: _Floats, offsets: _Longs, targets: _Ints) -> NDArray[np.
 
 def clique_cover(offsets: _Longs, targets: _Ints) -> tuple[_Longs, _Ints]:
     """Cliques that cover all edges: offsets into the members, and the members."""
+
+class SequentialSearch:
+    """Sequential Kempe descent; holds its working memory, so use one per thread."""
+
+    def __init__(self, instance: Instance, n_clusters: int) -> None: ...
+    def settle(self, colours: _Ints, centroids: _Floats, stopper: Stopper) -> _Ints:
+        """Swap chains that lower the cost to fixed centroids until none is left."""
+    def descend(self, colours: _Ints, stopper: Stopper) -> _Ints:
+        """Swap chains that lower the inertia, centroids following, until none is left."""
+    def shift(self, colours: _Ints, centroids: _Floats, stopper: Stopper) -> _Ints:
+        """Settle on the centroids, then descend."""
+    def relocate(
+        self,
+        colours: _Ints,
+        tries: int,
+        patience: int,
+        failures: int,
+        target: float,
+        seed: int,
+        stopper: Stopper,
+    ) -> tuple[_Ints, int, int]:
+        """Relocate single centroids and keep what improves.
+
+        Ends after ``tries``, after ``patience`` failures in a row (``failures`` of them before
+        this call), or at an inertia between supernodes of ``target``. Returns the colours, the
+        number of tries, and the failures in a row.
+        """

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from kempe import _core
+from kempe.certificates import must_link_path
 from kempe.constraints import Constraints, Pairs
 from kempe.exceptions import InfeasibleConstraintsError
 
@@ -53,6 +54,8 @@ class Problem:
         What was subtracted from the user's data, one number per feature.
     core
         The same for the compiled kernels.
+    constraints
+        What the user gave, for messages in the user's row numbers.
     """
 
     n_clusters: int
@@ -65,6 +68,7 @@ class Problem:
     targets: NDArray[np.int32]
     shift: NDArray[np.float64]
     core: _core.Instance = field(repr=False)
+    constraints: Constraints = field(default_factory=Constraints, repr=False)
 
     @classmethod
     def build(
@@ -98,7 +102,17 @@ class Problem:
         source, merged, within = _merge(rows, supernode, size, sample_weight)
         core = _core.Instance(rows, merged, source, weight, offsets, targets)
         return cls(
-            n_clusters, rows, supernode, sample_weight, weight, within, offsets, targets, shift, core
+            n_clusters,
+            rows,
+            supernode,
+            sample_weight,
+            weight,
+            within,
+            offsets,
+            targets,
+            shift,
+            core,
+            constraints,
         )
 
     @property
@@ -201,11 +215,8 @@ def _merge(
 
 
 def _contradiction(constraints: Constraints, pair: int) -> InfeasibleConstraintsError:
-    first, second = (int(row) for row in constraints.cannot_link[pair])
-    return InfeasibleConstraintsError(
-        f"cannot_link pair {pair}, ({first}, {second}), contradicts the must-link pairs, "
-        "which join these two rows"
-    )
+    path = must_link_path(constraints, pair)
+    return InfeasibleConstraintsError(f"the constraints contradict each other: {path}", path)
 
 
 __all__ = ["Centroids", "Colours", "Pairs", "Problem"]

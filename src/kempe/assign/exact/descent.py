@@ -1,0 +1,109 @@
+"""A descent that goes on by exact assignment when Kempe swaps are exhausted."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from kempe import _core
+from kempe.assign import Descent
+from kempe.assign.exact.assigner import ExactAssigner, Mode
+from kempe.assign.exact.hard import Backend
+from kempe.problem import Centroids, Colours, Problem
+
+
+@dataclass
+class ExactDescent:
+    """The refinement of KSKM_E (ExactKSAssignment in Algorithm 1 of the paper).
+
+    The inner method descends as far as it can. Then the exact assignment to the means looks for
+    a better colouring, which Kempe swaps may be unable to reach, and the inner method goes on from
+    there. A colouring that was tried before is not tried again.
+
+    Attributes
+    ----------
+    inner
+        The method that descends by Kempe swaps.
+    mode
+        ``"first"`` stops the solver at the first improvement, as the paper does.
+    backend
+        Solver of the exact assignment.
+    seconds
+        Most time for one exact assignment.
+    """
+
+    inner: Descent
+    mode: Mode = "first"
+    backend: Backend = "auto"
+    seconds: float = math.inf
+    _assigner: ExactAssigner | None = field(default=None, init=False, repr=False)
+    _explored: set[bytes] = field(default_factory=set, init=False, repr=False)
+
+    def settle(
+        self,
+        problem: Problem,
+        colours: Colours,
+        centroids: Centroids,
+        rng: np.random.Generator,
+        stopper: _core.Stopper,
+    ) -> Colours:
+        """Improve the assignment to fixed centroids; left to the inner method."""
+        return self.inner.settle(problem, colours, centroids, rng, stopper)
+
+    def descend(
+        self,
+        problem: Problem,
+        colours: Colours,
+        rng: np.random.Generator,
+        stopper: _core.Stopper,
+    ) -> Colours:
+        """Alternate the inner descent and exact assignments until neither improves."""
+        colours = self.inner.descend(problem, colours, rng, stopper)
+        while not stopper.look() and self._is_new(problem, colours):
+            refined = self._refine(problem, colours, stopper)
+            if refined is None:
+                break
+            colours = self.inner.descend(problem, refined, rng, stopper)
+        return colours
+
+    def _refine(self, problem: Problem, colours: Colours, stopper: _core.Stopper) -> Colours | None:
+        centroids, weight = problem.means(colours)
+        costs = problem.costs(centroids)
+        # The mean of an empty cluster means nothing; leave such clusters to the inner method.
+        costs[:, weight == 0] = 1e3 * (1.0 + costs.max())
+        limit = _core.Stopper(min(self.seconds, stopper.remaining))
+        result = self._assigner_of(problem).solve(
+            costs, incumbent=colours, mode=self.mode, stopper=limit
+        )
+        if limit.interrupted:
+            stopper.stop()
+        if result.colours is None or problem.inertia(result.colours) >= problem.inertia(colours):
+            return None
+        return result.colours
+
+    def _assigner_of(self, problem: Problem) -> ExactAssigner:
+        """Keep the assigner as long as the graph stays the same."""
+        assigner = self._assigner
+        if assigner is None or assigner.graph.targets is not problem.targets:
+            self._assigner = assigner = ExactAssigner(problem, backend=self.backend)
+            self._explored.clear()
+        return assigner
+
+    def _is_new(self, problem: Problem, colours: Colours) -> bool:
+        """Whether this partition, and with it this set of centroids, was not explored before."""
+        self._assigner_of(problem)
+        key = _canonical(colours).tobytes()
+        if key in self._explored:
+            return False
+        self._explored.add(key)
+        return True
+
+
+def _canonical(colours: Colours) -> Colours:
+    """Give equal partitions equal colours: number the clusters by their first supernode."""
+    _, first, inverse = np.unique(colours, return_index=True, return_inverse=True)
+    rank = np.empty(first.size, dtype=np.int32)
+    rank[np.argsort(first)] = np.arange(first.size, dtype=np.int32)
+    return np.asarray(rank[inverse])

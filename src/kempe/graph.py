@@ -1,0 +1,88 @@
+"""The cannot-link graph by itself, for questions that need no data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+Edges = NDArray[np.int32]
+"""Pairs of vertices, shape (m, 2), the smaller first."""
+
+
+@dataclass(frozen=True, eq=False)
+class CannotLinkGraph:
+    """An undirected graph in compressed sparse rows; neighbours ascend and are unique.
+
+    Attributes
+    ----------
+    offsets, targets
+        Neighbours of vertex ``v`` are ``targets[offsets[v]:offsets[v + 1]]``.
+    """
+
+    offsets: NDArray[np.int64]
+    targets: NDArray[np.int32]
+
+    @classmethod
+    def from_edges(cls, size: int, edges: NDArray[np.integer[Any]]) -> CannotLinkGraph:
+        """Build the graph of ``size`` vertices from pairs of different vertices."""
+        ends = np.concatenate([edges, edges[:, ::-1]]) if len(edges) else np.empty((0, 2), int)
+        ones = np.ones(len(ends), dtype=np.int32)
+        return cls._of(sparse.csr_array((ones, (ends[:, 0], ends[:, 1])), shape=(size, size)))
+
+    @classmethod
+    def _of(cls, matrix: sparse.csr_array) -> CannotLinkGraph:
+        matrix.sum_duplicates()
+        return cls(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32))
+
+    @property
+    def size(self) -> int:
+        """Number of vertices."""
+        return int(self.offsets.size - 1)
+
+    @property
+    def n_edges(self) -> int:
+        """Number of edges."""
+        return int(self.targets.size // 2)
+
+    @cached_property
+    def degree(self) -> NDArray[np.int64]:
+        """Number of neighbours of each vertex."""
+        return np.diff(self.offsets)
+
+    @cached_property
+    def matrix(self) -> sparse.csr_array:
+        """Symmetric sparse matrix of ones."""
+        ones = np.ones(self.targets.size, dtype=np.int8)
+        return sparse.csr_array((ones, self.targets, self.offsets), shape=(self.size, self.size))
+
+    @cached_property
+    def components(self) -> NDArray[np.int32]:
+        """Connected component of each vertex."""
+        _, component = sparse.csgraph.connected_components(self.matrix, directed=False)
+        return np.asarray(component, dtype=np.int32)
+
+    @cached_property
+    def edges(self) -> Edges:
+        """All edges, the smaller end first, in lexicographic order."""
+        source = np.repeat(np.arange(self.size, dtype=np.int32), self.degree)
+        upper = source < self.targets
+        return np.column_stack([source[upper], self.targets[upper]])
+
+    def induced(self, vertices: NDArray[np.integer[Any]]) -> CannotLinkGraph:
+        """Give the subgraph on ``vertices``, renumbered in their order."""
+        return self._of(sparse.csr_array(self.matrix[vertices][:, vertices]))
+
+    def parts(self) -> list[NDArray[np.intp]]:
+        """Vertices of each connected component."""
+        order = np.argsort(self.components, kind="stable")
+        return np.split(order, np.flatnonzero(np.diff(self.components[order])) + 1)
+
+    def is_proper(self, colours: NDArray[np.int32]) -> bool:
+        """Whether the ends of every edge have different colours."""
+        source = np.repeat(np.arange(self.size), self.degree)
+        return not bool(np.any(colours[source] == colours[self.targets]))
