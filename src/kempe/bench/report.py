@@ -18,6 +18,7 @@ from kempe.bench.statistics import Comparison, compare_all
 from kempe.bench.store import Record, Store
 from kempe.bench.summary import BASELINE, Quantity, Summary
 from kempe.bench.tables import PaperTable, TableCell, build_tables, format_number
+from kempe.datasets.catalogue import COLLECTIONS
 
 _HEADINGS: dict[str, str] = {
     "inertia": "Inertia",
@@ -64,16 +65,17 @@ def write_report(stores: Sequence[str | PathLike[str]], folder: str | PathLike[s
 
 
 def method_comparisons(summary: Summary) -> dict[tuple[str, str], list[Comparison]]:
-    """Paired tests per collection and quantity, of every method against kempe and KSKM."""
+    """Test every method against kempe and KSKM, over all collections and in each."""
     quantities: tuple[Quantity, ...] = ("inertia", "time")
     found: dict[tuple[str, str], list[Comparison]] = {}
-    for collection in ("COL1", "COL2", "COL3", "COL4"):
+    for collection in ("", *COLLECTIONS):
         instances = summary.instances(collection=collection)
         for quantity in quantities:
             values = summary.matrix(quantity, instances)
             pairs = compare_all(values, against=["kempe", BASELINE])
             if instances and pairs:
-                found[collection, quantity] = [pair for pair in pairs if pair.n]
+                title = collection or "all collections"
+                found[title, quantity] = [pair for pair in pairs if pair.n]
     return found
 
 
@@ -338,7 +340,8 @@ def _comparison_table(collection: str, quantity: str, pairs: Sequence[Comparison
     head = names.split(",")
     columns = "".join(f"<th scope=col>{name}</th>" for name in head)
     return (
-        f"<details><summary>{collection}: {_HEADINGS[quantity].lower()}</summary>"
+        f"<details{' open' if collection.startswith('all') else ''}>"
+        f"<summary>{collection}: {_HEADINGS[quantity].lower()}</summary>"
         f"<div class=scroll><table><thead><tr>{columns}</tr></thead><tbody>{rows}</tbody></table>"
         "</div></details>"
     )
@@ -369,7 +372,7 @@ def _failures(records: Sequence[Record]) -> str:
 def _details(summary: Summary) -> str:
     quantities: tuple[Quantity, ...] = ("inertia", "time", "ari", "success")
     parts = []
-    for collection in ("COL1", "COL2", "COL3", "COL4"):
+    for collection in COLLECTIONS:
         instances = summary.instances(collection=collection)
         parts += [
             f"<details><summary>{collection}: {_HEADINGS[quantity].lower()}</summary>"
