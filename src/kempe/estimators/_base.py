@@ -208,7 +208,8 @@ class ConstrainedClusterer(  # type: ignore[misc]
         limit = [] if self.time_limit is None else [TimeLimit(self.time_limit)]
         given = self.callbacks or ()
         own = [given] if isinstance(given, Callbacks) else list(given)
-        return Recorder(problem, [*rules, *limit], [*own, *display(self.verbose)])
+        every = [*rules, *limit]
+        return Recorder(problem, every, [*own, *display(self.verbose, every)])
 
     def _generator(self) -> np.random.Generator:
         seed = check_random_state(self.random_state).randint(2**31 - 1)
