@@ -37,7 +37,9 @@ class ProgressBar(Callbacks):
 
     def __init__(self, rules: Iterable[StoppingRule] = (), console: Console | None = None) -> None:
         rules = tuple(rules)
-        self._mutations = min((r.mutations for r in rules if isinstance(r, MaxMutations)), default=0)
+        self._mutations = min(
+            (r.mutations for r in rules if isinstance(r, MaxMutations)), default=0
+        )
         self._seconds = min((r.seconds for r in rules if isinstance(r, TimeLimit)), default=0.0)
         self._console = console
         self._progress: Progress | None = None

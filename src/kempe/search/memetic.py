@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -55,7 +55,7 @@ class MemeticParams:
     extra_relocations: int = 20
     mutations_per_cluster: float = 16.0
     extra_mutations: int = 160
-    relocation: Relocation = Relocation()
+    relocation: Relocation = field(default_factory=Relocation)
 
     def __post_init__(self) -> None:
         if self.population_size < 2:
@@ -218,12 +218,12 @@ class _MemeticSearch:
 
     @staticmethod
     def _parent(population: list[Solution], rng: np.random.Generator) -> Solution:
-        """The better of two, drawn at random."""
-        drawn = [population[i] for i in rng.integers(len(population), size=2)]
-        return min(drawn, key=lambda solution: solution.inertia)
+        """Draw two and take the better."""
+        one, other = (population[int(i)] for i in rng.integers(len(population), size=2))
+        return one if one.inertia <= other.inertia else other
 
     def _survivors(self, population: list[Solution]) -> list[Solution]:
-        """The best, each inertia once: equal inertia nearly always means the same clustering."""
+        """Keep the best, each inertia once: equal inertia nearly always means equal clusters."""
         population = sorted(population, key=lambda solution: solution.inertia)
         kept = population[:1]
         for solution in population[1:]:

@@ -230,17 +230,15 @@ class _Search:
                 # Nothing has been ruled out while no colouring is known.
                 self.infeasible = not (np.isfinite(self.upper).all() or self.task.stopper.look())
                 return
-            violated = self.hard.cliques.loads(solution.shares) > 1.0 + ROUNDING
-            self.learn(solution, violated.any(axis=1))
+            violated = np.greater(self.hard.cliques.loads(solution.shares), 1.0 + ROUNDING)
+            self.learn(solution, np.asarray(violated.any(axis=1)))
             self.hard.rows |= violated
             self.weak = self.task.backend == "auto" and self.is_weak(solution) and has_ortools()
             violated &= self.rows_of_unsolved()[:, None]
             if self.finished or self.weak or not violated.any():
                 return
 
-    def integral(
-        self, solution: LinearSolution, violated: NDArray[np.bool_]
-    ) -> NDArray[np.bool_]:
+    def integral(self, solution: LinearSolution, violated: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Components that the relaxation has solved."""
         component, cliques = self.hard.component, self.hard.cliques
         split = ((solution.shares > ROUNDING) & (solution.shares < 1.0 - ROUNDING)).any(axis=1)
@@ -271,7 +269,7 @@ class _Search:
         value = np.bincount(component, spent.sum(axis=1), self.count)
         active = self.unsolved
         self.lower[active] = np.maximum(self.lower, value)[active]
-        present = solution.shares.any(axis=1)[:, None]
+        present = np.asarray(solution.shares.any(axis=1))[:, None]
         rounded = np.where(present, solution.shares, -self.part.costs).argmax(axis=1)
         self.offer(np.where(active[component], rounded, self.best).astype(np.int32))
         self.lower = np.where(self.integral(solution, violated), self.upper, self.lower)
