@@ -136,11 +136,13 @@ class Descent {
     double removal_gain(Vertex v, double own_distance) const {
         const double w = instance_.weight[v];
         const Colour own = partition_.colour(v);
-        // The last vertex of a cluster stays: no cluster is ever emptied.
+        // The last vertex of a cluster stays: no cluster is ever emptied. Nor is it left with
+        // vertices of no weight alone, which have no mean.
         if (partition_.cluster_size(own) == 1) return 0.0;
-        if (objective_ == Objective::fixed_centroids) return w * own_distance;
         const double weight = partition_.cluster_weight(own), rest = weight - w;
-        return rest > 0 ? w * weight / rest * own_distance : 0.0;
+        if (rest <= kRounding * weight) return 0.0;
+        if (objective_ == Objective::fixed_centroids) return w * own_distance;
+        return w * weight / rest * own_distance;
     }
 
     // Insertion cost with the centroid following, which is never above the one without.

@@ -148,7 +148,8 @@ class Partition {
     // Change of the objective when the collected chain is swapped. With t = shift_, m = weight that
     // enters `from`, g = centroid(to) - centroid(from): at fixed centroids the swap costs
     // 2 t.g - m |g|^2; letting the centroids follow saves |t|^2 / (W_from + m) and
-    // |t - m g|^2 / (W_to - m) on top. Infinite if it would empty a cluster.
+    // |t - m g|^2 / (W_to - m) on top. Infinite if it would leave a cluster without vertices or
+    // weight.
     double change(const Chain& chain, Objective objective) const {
         constexpr double never = std::numeric_limits<double>::infinity();
         if (size_[chain.from] + chain.vertices <= 0 || size_[chain.to] - chain.vertices <= 0)
@@ -164,10 +165,10 @@ class Partition {
             tt += t * t;
             rest += r * r;
         }
-        const double fixed = 2 * tg - m * gg;
-        if (objective == Objective::fixed_centroids) return fixed;
         const double weight_from = weight_[chain.from] + m, weight_to = weight_[chain.to] - m;
         if (weight_from <= 0 || weight_to <= 0) return never;
+        const double fixed = 2 * tg - m * gg;
+        if (objective == Objective::fixed_centroids) return fixed;
         const double saved = tt / weight_from + rest / weight_to;
         // What is left must exceed the rounding error of what cancels.
         return fixed - saved + 1e-12 * (2 * std::abs(tg) + std::abs(m) * gg + saved);
