@@ -11,10 +11,11 @@ from kempe.estimators._base import ConstrainedClusterer
 
 Factory = Callable[..., ConstrainedClusterer]
 
-# The paper gives every method the same start; where no start is given, all take k-means++.
+# The paper gives every method the same start; where none is given, all but the population of
+# S_MDEClust take k-means++.
 _REGISTRY: dict[str, Factory] = {
     "PCCC": PCCC,
-    "BLPKMCC": BLPKMCC,
+    "BLPKMCC": partial(BLPKMCC, init="k-means++"),
     "S_MDEClust": partial(S_MDEClust, population_size=10),
     "COPKM": partial(COPKM, init="k-means++"),
     "COPKM_P": partial(COPKM_P, init="k-means++"),
