@@ -1,7 +1,8 @@
 """Ways to assign supernodes to clusters, and to improve an assignment.
 
-An ``Assignment`` gives every supernode a cluster for fixed centroids. A ``Descent`` is what a search
-needs from an assignment method: it takes a proper colouring and returns one that is no worse.
+An ``Assignment`` gives every supernode a cluster for fixed centroids. A ``Descent`` is what a
+search needs from an assignment method: it takes a proper colouring and returns one that is no
+worse.
 """
 
 from __future__ import annotations
