@@ -19,7 +19,8 @@ class ExactDescent:
 
     The inner method descends as far as it can. Then the exact assignment to the means looks for
     a better colouring, which Kempe swaps may be unable to reach, and the inner method goes on from
-    there. A colouring that was tried before is not tried again.
+    there. A colouring that was tried before is not tried again, so each run needs an object of
+    its own.
 
     Attributes
     ----------

@@ -29,12 +29,14 @@ Floats = NDArray[np.float64]
 
 # Two costs closer than this, relative to the total, count as equal.
 TOLERANCE = 1e-7
+# The first relaxation has a row where vertices of a clique share one of so many nearest clusters.
+FIRST_RANKS = 3
 # A row of the relaxation is violated, and a share fractional, beyond this.
 ROUNDING = 1e-6
 # A relaxation with more than this share, and this number, of fractional vertices is too weak to
 # build on.
 WEAK = 0.4
-WEAK_COUNT = 50
+WEAK_COUNT = 15
 # Choices whose reduced cost is below these shares of the gap are looked at first, each time for at
 # most this share of the time that is left.
 LIKED = (0.01, 0.1)
@@ -235,8 +237,8 @@ class _Search:
     def relax(self) -> None:
         """Solve the linear relaxation, adding violated rows, until none is violated."""
         if self.hard.rows is None:
-            nearest = np.isclose(self.part.costs, 0.0).astype(float)
-            self.hard.rows = self.hard.cliques.loads(nearest) > 1.0
+            nearest = _rank(self.part.costs) < FIRST_RANKS
+            self.hard.rows = self.hard.cliques.loads(nearest.astype(float)) > 1.0
         # Without a row the cost above the nearest cluster is the reduced cost.
         self.rule_out(self.part.costs)
         while not self.task.stopper.look():
@@ -400,11 +402,15 @@ class _Search:
 
 def _worth_it(costs: Floats, degree: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Clusters worth looking at: of the nearest degree + 1 at least one is always admissible."""
-    k = costs.shape[1]
-    rank = np.empty(costs.shape, dtype=np.int32)
+    return np.asarray(_rank(costs) <= degree[:, None])
+
+
+def _rank(costs: Floats) -> NDArray[np.intp]:
+    """Rank of each cluster among those of a vertex; 0 is the nearest."""
+    rank = np.empty(costs.shape, dtype=np.intp)
     order = np.argsort(costs, axis=1, kind="stable")
-    np.put_along_axis(rank, order, np.arange(k, dtype=np.int32)[None, :], axis=1)
-    return np.asarray(rank <= degree[:, None])
+    np.put_along_axis(rank, order, np.arange(costs.shape[1])[None, :], axis=1)
+    return rank
 
 
 def _guide(costs: Floats, solution: LinearSolution) -> Floats:

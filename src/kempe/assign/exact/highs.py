@@ -18,6 +18,8 @@ from kempe.problem import Colours
 # HiGHS takes a limit of zero for none.
 SHORTEST_LIMIT = 0.01
 LONGEST_LIMIT = 1e7
+# An integer program with no more clique rows than this takes them all at once.
+FEW_ROWS = 20_000
 # What one unit of effort stands for: about a second on a model of middling size.
 ITERATIONS_PER_EFFORT = 20_000
 NODES_PER_EFFORT = 200
@@ -79,15 +81,16 @@ def solve_relaxation(
 def solve_integer(part: Part, seconds: float, effort: float = math.inf) -> Outcome:
     """Solve the part by branch and bound, adding clique rows when a solution violates them."""
     deadline = time.monotonic() + seconds
-    rows = np.zeros((part.cliques.count, part.costs.shape[1]), dtype=bool)
-    if part.rows is not None:
-        rows |= part.rows
+    rows = np.ones((part.cliques.count, part.costs.shape[1]), dtype=bool)
+    if part.rows is not None and rows.size > FEW_ROWS:
+        rows = part.rows.copy()
     while True:
         outcome = _solve_rows(part, rows, deadline - time.monotonic(), effort)
         if outcome.colours is None or part.accepts(outcome.colours):
             return outcome
         loads = part.cliques.loads(_indicators(outcome.colours, part.costs.shape[1]))
-        rows |= loads > 1.0
+        # What one cluster violates, the next solution would violate in another.
+        rows |= (loads > 1.0).any(axis=1)[:, None]
         if not outcome.complete or time.monotonic() > deadline:
             return Outcome(None, outcome.bound, complete=False)
 
