@@ -142,7 +142,7 @@ def test_proper_colourings_are_told_from_improper_ones(seed, planted, violations
 
 def test_a_contradiction_names_the_pair():
     constraints = Constraints([(0, 1), (1, 2), (5, 6)], [(3, 4), (2, 0), (5, 6)])
-    with pytest.raises(InfeasibleConstraintsError, match="rows 2 and 0 .* 2 = 1 = 0"):
+    with pytest.raises(InfeasibleConstraintsError, match=r"rows 2 and 0 .* 2 = 1 = 0"):
         Problem.build(np.zeros((7, 1)), constraints, n_clusters=2)
 
 

@@ -26,7 +26,8 @@ class Constraints:
     ----------
     must_link, cannot_link
         Pairs of 0-based row numbers: an (m, 2) integer array, a list of tuples, a data frame of
-        two columns, or an n x n sparse matrix whose non-zero entries are the pairs. ``None`` for none.
+        two columns, or an n x n sparse matrix whose non-zero entries are the pairs. ``None`` for
+        none.
     n_rows
         Number of rows the pairs refer to. If given, pairs are checked against it at once.
 
@@ -236,7 +237,7 @@ def as_constraints(
     return constraints
 
 
-def _rows_of_matrix(value: object) -> int | None:
+def _rows_of_matrix(value: Any) -> int | None:
     return int(value.shape[0]) if sparse.issparse(value) else None
 
 
@@ -327,7 +328,9 @@ def _check_pairs_differ(cannot_link: Pairs) -> None:
     if same.any():
         position = int(np.argmax(same))
         row = int(cannot_link[position, 0])
-        raise ValueError(f"cannot_link pair {position} is ({row}, {row}): a row cannot be apart from itself")
+        raise ValueError(
+            f"cannot_link pair {position} is ({row}, {row}): a row cannot be apart from itself"
+        )
 
 
 def _check_range(pairs: Pairs, n_rows: int, name: str) -> None:
