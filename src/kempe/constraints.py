@@ -238,7 +238,8 @@ def as_constraints(
 
 
 def _rows_of_matrix(value: Any) -> int | None:
-    return int(value.shape[0]) if sparse.issparse(value) else None
+    shape: tuple[int, ...] = getattr(value, "shape", ())
+    return int(shape[0]) if sparse.issparse(value) else None
 
 
 def _as_pairs(value: object, name: str) -> Pairs:
