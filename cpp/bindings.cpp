@@ -6,6 +6,7 @@ NB_MODULE(_core, m) {
     kempe::bind_supernodes(m);
     kempe::bind_clusters(m);
     kempe::bind_dsatur(m);
+    kempe::bind_greedy(m);
     kempe::bind_stopper(m);
     kempe::bind_cliques(m);
     kempe::bind_cost_assignment(m);

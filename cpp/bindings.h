@@ -49,6 +49,7 @@ void bind_instance(nb::module_& m);
 void bind_supernodes(nb::module_& m);
 void bind_clusters(nb::module_& m);
 void bind_dsatur(nb::module_& m);
+void bind_greedy(nb::module_& m);
 void bind_stopper(nb::module_& m);
 void bind_cliques(nb::module_& m);
 void bind_cost_assignment(nb::module_& m);

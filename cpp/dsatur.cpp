@@ -1,26 +1,24 @@
-// Saturation-ordered colouring (Brelaz 1979), choosing for each vertex either the nearest admissible
-// centroid (Algorithm 5 of the paper) or the lowest admissible colour (classic DSATUR).
+// Saturation-ordered colouring (Brelaz 1979), choosing for each vertex either the nearest
+// admissible centroid (Algorithm 5 of the paper) or the lowest admissible colour (classic DSATUR).
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <queue>
-#include <stdexcept>
 #include <vector>
 
 #include "bindings.h"
 #include "instance.h"
+#include "nearest.h"
 
 namespace kempe {
 namespace {
 
-constexpr Colour kNone = -1;
-
 // Uncoloured vertices by saturation, then degree, then lowest number. Saturation only grows, so a
 // vertex is pushed again when it does and stale entries are skipped.
 class SaturationQueue {
-   public:
+ public:
     SaturationQueue(const Instance& instance, int k)
-        : graph_(instance.graph), k_(k), saturation_(instance.size, 0),
+        : graph_(instance.graph),
+          k_(k),
+          saturation_(instance.size, 0),
           used_(static_cast<std::size_t>(instance.size) * k, 0) {
         for (Vertex v : instance.constrained_vertices) push(v);
     }
@@ -29,7 +27,7 @@ class SaturationQueue {
         while (!queue_.empty()) {
             const Entry top = queue_.top();
             queue_.pop();
-            if (colours[top.vertex] == kNone && top.saturation == saturation_[top.vertex])
+            if (colours[top.vertex] == kUncoloured && top.saturation == saturation_[top.vertex])
                 return top.vertex;
         }
         return -1;
@@ -43,11 +41,11 @@ class SaturationQueue {
             if (used) continue;
             used = 1;
             ++saturation_[u];
-            if (colours[u] == kNone) push(u);
+            if (colours[u] == kUncoloured) push(u);
         }
     }
 
-   private:
+ private:
     struct Entry {
         int saturation;
         std::int64_t degree;
@@ -67,53 +65,35 @@ class SaturationQueue {
     std::priority_queue<Entry> queue_;
 };
 
-// `choose(v, admissible)` returns a colour or kNone. Returns the vertex that found none, or -1.
+// `choose(v, admissible)` returns a colour or kUncoloured. Returns the vertex that found none, or
+// -1.
 template <class Choose>
 Vertex colour_by_saturation(const Instance& instance, int k, std::vector<Colour>& colours,
                             Choose&& choose) {
     SaturationQueue queue(instance, k);
     for (Vertex v; (v = queue.pop(colours)) >= 0;) {
         const Colour c = choose(v, [&](Colour c) { return queue.admissible(v, c); });
-        if (c == kNone) return v;
+        if (c == kUncoloured) return v;
         colours[v] = c;
         queue.coloured(v, c, colours);
     }
     return -1;
 }
 
-template <class T, class Admissible>
-Colour nearest_colour(const T* point, const double* centroids, int k, int d,
-                      Admissible&& admissible) {
-    Colour best = kNone;
-    double best_distance = std::numeric_limits<double>::infinity();
-    for (Colour c = 0; c < k; ++c) {
-        if (!admissible(c)) continue;
-        const double distance =
-            squared_distance(point, centroids + static_cast<std::size_t>(c) * d, d);
-        if (distance < best_distance) {
-            best_distance = distance;
-            best = c;
-        }
-    }
-    return best;
-}
-
 // Colours and the vertex at which the assignment got stuck (-1: none did).
-nb::tuple saturation_assignment(const Instance& instance, In2<double> centroids) {
-    if (centroids.shape(1) != static_cast<std::size_t>(instance.dimension))
-        throw std::invalid_argument("centroids have the wrong number of features");
-    const int k = static_cast<int>(centroids.shape(0)), d = instance.dimension;
-    std::vector<Colour> colours(instance.size, kNone);
+nb::tuple saturation_assignment(const Instance& instance, In2<double> array) {
+    const Centroids centroids(instance, array);
+    std::vector<Colour> colours(instance.size, kUncoloured);
     Vertex stuck;
     {
         nb::gil_scoped_release release;
         stuck = with_points(instance, [&](const auto& points) {
             for (Vertex v : instance.free_vertices)
-                colours[v] =
-                    nearest_colour(points[v], centroids.data(), k, d, [](Colour) { return true; });
-            return colour_by_saturation(instance, k, colours, [&](Vertex v, auto&& admissible) {
-                return nearest_colour(points[v], centroids.data(), k, d, admissible);
-            });
+                colours[v] = nearest_colour(points[v], centroids);
+            return colour_by_saturation(instance, centroids.count, colours,
+                                        [&](Vertex v, auto&& admissible) {
+                                            return nearest_colour(points[v], centroids, admissible);
+                                        });
         });
     }
     return nb::make_tuple(to_numpy(std::move(colours)), stuck);
@@ -121,7 +101,7 @@ nb::tuple saturation_assignment(const Instance& instance, In2<double> centroids)
 
 // Classic DSATUR with at most k colours; free vertices get colour 0.
 nb::tuple dsatur(const Instance& instance, int k) {
-    std::vector<Colour> colours(instance.size, kNone);
+    std::vector<Colour> colours(instance.size, kUncoloured);
     Vertex stuck;
     {
         nb::gil_scoped_release release;
@@ -129,7 +109,7 @@ nb::tuple dsatur(const Instance& instance, int k) {
         stuck = colour_by_saturation(instance, k, colours, [&](Vertex, auto&& admissible) {
             for (Colour c = 0; c < k; ++c)
                 if (admissible(c)) return c;
-            return kNone;
+            return kUncoloured;
         });
     }
     return nb::make_tuple(to_numpy(std::move(colours)), stuck);

@@ -82,6 +82,17 @@ def saturation_assignment(instance: Instance, centroids: _Floats) -> tuple[_Ints
 def dsatur(instance: Instance, n_clusters: int) -> tuple[_Ints, int]:
     """Classic DSATUR colouring; the vertex that got stuck, or -1."""
 
+def ordered_assignment(
+    instance: Instance, centroids: _Floats, order: _Ints, relaxed: bool = False
+) -> tuple[_Ints, int]:
+    """Nearest admissible centroid in the given order; the vertex that got stuck, or -1.
+
+    With ``relaxed`` a vertex without an admissible centroid takes the nearest of all instead.
+    """
+
+def breadth_first_order(instance: Instance) -> _Ints:
+    """Constrained vertices breadth first, component by component, then the free ones."""
+
 def clique_cover(offsets: _Longs, targets: _Ints) -> tuple[_Longs, _Ints]:
     """Maximal cliques that cover all edges, as offsets and members (ascending in each)."""
 
@@ -189,3 +200,30 @@ def mwis_small(weights: _Floats, offsets: _Longs, targets: _Ints) -> NDArray[np.
 
 def clique_cover(offsets: _Longs, targets: _Ints) -> tuple[_Longs, _Ints]:
     """Cliques that cover all edges: offsets into the members, and the members."""
+
+class SequentialSearch:
+    """Sequential Kempe descent; holds its working memory, so use one per thread."""
+
+    def __init__(self, instance: Instance, n_clusters: int) -> None: ...
+    def settle(self, colours: _Ints, centroids: _Floats, stopper: Stopper) -> _Ints:
+        """Swap chains that lower the cost to fixed centroids until none is left."""
+    def descend(self, colours: _Ints, stopper: Stopper) -> _Ints:
+        """Swap chains that lower the inertia, centroids following, until none is left."""
+    def shift(self, colours: _Ints, centroids: _Floats, stopper: Stopper) -> _Ints:
+        """Settle on the centroids, then descend."""
+    def relocate(
+        self,
+        colours: _Ints,
+        tries: int,
+        patience: int,
+        failures: int,
+        target: float,
+        seed: int,
+        stopper: Stopper,
+    ) -> tuple[_Ints, int, int]:
+        """Relocate single centroids and keep what improves.
+
+        Ends after ``tries``, after ``patience`` failures in a row (``failures`` of them before
+        this call), or at an inertia between supernodes of ``target``. Returns the colours, the
+        number of tries, and the failures in a row.
+        """

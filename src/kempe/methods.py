@@ -3,13 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
+from kempe.estimators import (
+    BLPKMCC,
+    CLCKM,
+    COPKM,
+    COPKM_P,
+    ICOPKM,
+    PCCC,
+    KempeKMeans,
+    S_MDEClust,
+)
 from kempe.estimators._base import ConstrainedClusterer
 
 Factory = Callable[..., ConstrainedClusterer]
 
-_REGISTRY: dict[str, Factory] = {}
+_paper = partial(
+    KempeKMeans, search="iterated", assignment="simultaneous", max_mutations=200, exact="never"
+)
+_paper_exact = partial(_paper, max_mutations=50, exact="refine")
+
+# The paper gives every method the same start; where no start is given, all take k-means++.
+_REGISTRY: dict[str, Factory] = {
+    "kempe": KempeKMeans,
+    "KSKM": _paper,
+    "KSKM_repo": partial(_paper, perturbation=0.0),
+    "KSKM_E": _paper_exact,
+    "KSKM_E_repo": partial(_paper_exact, perturbation=0.0),
+    "PCCC": PCCC,
+    "BLPKMCC": BLPKMCC,
+    "S_MDEClust": partial(S_MDEClust, population_size=10),
+    "COPKM": partial(COPKM, init="k-means++"),
+    "COPKM_P": partial(COPKM_P, init="k-means++"),
+    "ICOPKM": partial(ICOPKM, init="k-means++"),
+    "CLCKM": partial(CLCKM, init="k-means++"),
+}
 
 
 def names() -> list[str]:

@@ -64,9 +64,9 @@ def test_four_of_five_mutations_perturb():
     assert result.stop_reason == "max_mutations"
 
 
-@pytest.mark.parametrize(("every", "kind"), [(1, "relocate"), (0, "perturb")])
-def test_the_schedule_can_be_one_sided(every, kind):
-    result = search(*random_problem(0), mutations=5, relocate_every=every)
+@pytest.mark.parametrize(("perturbed", "kind"), [(0.0, "relocate"), (1.0, "perturb")])
+def test_the_schedule_can_be_one_sided(perturbed, kind):
+    result = search(*random_problem(0), mutations=5, perturbed=perturbed)
     assert result.statistics.kind == ["start"] + [kind] * 5
 
 
@@ -173,7 +173,7 @@ def test_duplicate_points_still_give_full_clusters():
 
 
 def test_wrong_parameters_are_refused():
-    with pytest.raises(ValueError, match="relocate_every"):
-        IteratedParams(relocate_every=-1)
+    with pytest.raises(ValueError, match="perturbed"):
+        IteratedParams(perturbed=-0.1)
     with pytest.raises(ValueError, match="failures_before_return"):
         IteratedParams(failures_before_return=0)

@@ -23,9 +23,9 @@ class IteratedParams:
 
     Parameters
     ----------
-    relocate_every
-        Every so many mutations is a relocation, the others are perturbations: 5 is the paper's
-        80/20 schedule, 1 relocates always (``KSKM_repo``), 0 never.
+    perturbed
+        Share of the mutations that perturb, evenly spaced; the others relocate. 0.8 is the paper's
+        schedule, in which every fifth relocates; 0 relocates always (``KSKM_repo``), 1 never.
     failures_before_return
         After so many mutations in a row without a new best the search goes back to the best
         solution. The paper is silent about it; 1 never goes on from a worse solution.
@@ -33,14 +33,14 @@ class IteratedParams:
         What the mutations do.
     """
 
-    relocate_every: int = 5
+    perturbed: float = 0.8
     failures_before_return: int = 5
     perturbation: Perturbation = field(default_factory=Perturbation)
     relocation: Relocation = field(default_factory=Relocation)
 
     def __post_init__(self) -> None:
-        if self.relocate_every < 0:
-            raise ValueError(f"relocate_every must not be negative, got {self.relocate_every}")
+        if not 0 <= self.perturbed <= 1:
+            raise ValueError(f"perturbed must lie in [0, 1], got {self.perturbed}")
         if self.failures_before_return < 1:
             raise ValueError(
                 f"failures_before_return must be at least 1, got {self.failures_before_return}"
@@ -48,8 +48,12 @@ class IteratedParams:
 
     def mutation(self, iteration: int) -> Mutation:
         """Which mutation is due, counted from 1."""
-        due = self.relocate_every > 0 and iteration % self.relocate_every == 0
-        return "relocate" if due else "perturb"
+        relocations, before = (self._relocations(i) for i in (iteration, iteration - 1))
+        return "relocate" if relocations > before else "perturb"
+
+    def _relocations(self, iteration: int) -> int:
+        """How many of the first mutations relocate; a hair more, for 5 * (1 - 0.8) is below 1."""
+        return int(iteration * (1 - self.perturbed) + 1e-9)
 
 
 def iterated_search(
