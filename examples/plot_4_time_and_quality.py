@@ -63,7 +63,5 @@ class Improvements(Callbacks):
 
 
 improvements = Improvements()
-KempeKMeans(n_clusters=30, random_state=0, callbacks=improvements).fit(
-    X, constraints=constraints
-)
+KempeKMeans(n_clusters=30, random_state=0, callbacks=improvements).fit(X, constraints=constraints)
 print(f"{improvements.count} improvements")
