@@ -1,4 +1,5 @@
-// Sequential Kempe descent: one chain after the other, each swapped at once if it lowers the objective.
+// Sequential Kempe descent: one chain after the other, each swapped at once if it lowers the
+// objective.
 #pragma once
 
 #include <algorithm>
@@ -15,12 +16,21 @@ namespace kempe {
 // descending again allocates nothing. One object per thread.
 template <class T>
 class Descent {
-   public:
+ public:
     Descent(const Instance& instance, const Points<T>& points, int k)
-        : instance_(instance), partition_(instance, points, k), k_(k), d_(instance.dimension),
-          changed_(k), checked_(instance.size), floor_(instance.size), recent_(k),
-          failed_(instance.constrained_vertices.size() * k), blocked_(instance.size), point_(d_),
-          distance_(k), insertion_(k) {
+        : instance_(instance),
+          partition_(instance, points, k),
+          k_(k),
+          d_(instance.dimension),
+          changed_(k),
+          checked_(instance.size),
+          floor_(instance.size),
+          recent_(k),
+          failed_(instance.constrained_vertices.size() * k),
+          blocked_(instance.size),
+          point_(d_),
+          distance_(k),
+          insertion_(k) {
         candidates_.reserve(k);
     }
 
@@ -45,8 +55,8 @@ class Descent {
         touch(c);
     }
 
-    // Swap improving chains until none is left or it is time to stop. Chains of several vertices are
-    // expensive to collect, so they are tried only when no vertex can move alone any more.
+    // Swap improving chains until none is left or it is time to stop. Chains of several vertices
+    // are expensive to collect, so they are tried only when no vertex can move alone any more.
     void run(Objective objective, Stopper& stopper) {
         objective_ = objective;
         Time before;
@@ -88,7 +98,8 @@ class Descent {
         partition_.end_trial(keep);
         if (keep) return;
         advance();
-        for (int position = 0; position < k_ && changed_[recent_[position]] > settled_; ++position) {
+        for (int position = 0; position < k_ && changed_[recent_[position]] > settled_;
+             ++position) {
             partition_.use_mean(recent_[position]);
             changed_[recent_[position]] = now_;
         }
@@ -96,7 +107,7 @@ class Descent {
         floor_.swap(saved_floor_);
     }
 
-   private:
+ private:
     using Time = std::uint32_t;
     static constexpr double kRelativeTolerance = 1e-12;
     static constexpr double kRounding = 1e-12;
@@ -273,17 +284,17 @@ class Descent {
     double tolerance_ = 0.0;
 
     Time now_ = 0;
-    Time settled_ = 0;                   // when the running trial began
-    std::vector<Time> changed_;          // per cluster
-    std::vector<Time> checked_;          // per vertex
-    std::vector<double> floor_;          // per vertex: inserting it elsewhere costs at least this,
-                                         // clusters changed since it last looked left aside
+    Time settled_ = 0;           // when the running trial began
+    std::vector<Time> changed_;  // per cluster
+    std::vector<Time> checked_;  // per vertex
+    std::vector<double> floor_;  // per vertex: inserting it elsewhere costs at least this,
+                                 // clusters changed since it last looked left aside
     std::vector<double> saved_floor_;
-    std::vector<Colour> recent_;         // clusters, the most recently changed first
+    std::vector<Colour> recent_;  // clusters, the most recently changed first
     bool whole_chains_ = false;
-    std::vector<Time> failed_;           // per constrained vertex and other colour: when their chain
-                                         // was last found not to improve
-    std::vector<char> blocked_;          // per vertex: would move, but not alone
+    std::vector<Time> failed_;   // per constrained vertex and other colour: when their chain
+                                 // was last found not to improve
+    std::vector<char> blocked_;  // per vertex: would move, but not alone
 
     std::vector<double> point_, distance_, insertion_;
     std::vector<std::pair<double, Colour>> candidates_;

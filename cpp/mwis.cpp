@@ -219,49 +219,6 @@ Out1<bool> mwis_small(In1<double> weights, In1<std::int64_t> offsets, In1<std::i
     return to_mask(inside);
 }
 
-// Grow a clique around each edge that no earlier clique covers.
-nb::tuple clique_cover(In1<std::int64_t> offsets, In1<std::int32_t> targets) {
-    const std::vector<double> ones(offsets.shape(0) - 1, 1.0);
-    const WeightedGraph graph{
-        ones, {offsets.data(), offsets.shape(0)}, {targets.data(), targets.shape(0)}};
-    std::vector<std::int64_t> starts{0};
-    std::vector<Node> members;
-    nb::gil_scoped_release release;
-    std::vector<std::vector<Node>> uncovered(graph.size());
-    std::vector<Node> common(graph.size(), 0);  // how many members of the clique see the node
-    const auto see = [&](Node v, int step) {
-        for (Node u : graph.neighbours(v)) common[u] += step;
-    };
-    for (Node v = 0; v < graph.size(); ++v)
-        for (Node u : graph.neighbours(v))
-            if (u > v) uncovered[v].push_back(u);
-    for (Node v = 0; v < graph.size(); ++v)
-        while (!uncovered[v].empty()) {
-            const std::size_t begin = members.size();
-            members.push_back(v);
-            see(v, 1);
-            // The uncovered neighbours first: they make the clique cover most.
-            const auto grow = [&](std::span<const Node> nodes) {
-                for (Node u : nodes)
-                    if (common[u] == static_cast<Node>(members.size() - begin)) {
-                        members.push_back(u);
-                        see(u, 1);
-                    }
-            };
-            grow(uncovered[v]);
-            grow(graph.neighbours(v));
-            for (std::size_t i = begin; i < members.size(); ++i) see(members[i], -1);
-            starts.push_back(static_cast<std::int64_t>(members.size()));
-            const std::span<const Node> clique(members.data() + begin, members.size() - begin);
-            for (Node a : clique)
-                std::erase_if(uncovered[a], [&](Node b) {
-                    return std::find(clique.begin(), clique.end(), b) != clique.end();
-                });
-        }
-    nb::gil_scoped_acquire acquire;
-    return nb::make_tuple(to_numpy(std::move(starts)), to_numpy(std::move(members)));
-}
-
 }  // namespace
 
 std::vector<char> greedy_independent_set(const WeightedGraph& graph) {
@@ -282,7 +239,6 @@ void bind_mwis(nb::module_& m) {
     def("mwis_small", &mwis_small);
     m.def("mwis_by_order", &mwis_by_order, nb::arg("weights"), nb::arg("offsets"),
           nb::arg("targets"), nb::arg("score"));
-    m.def("clique_cover", &clique_cover, nb::arg("offsets"), nb::arg("targets"));
 }
 
 }  // namespace kempe

@@ -18,7 +18,7 @@ namespace kempe {
 // What a move is judged by.
 enum class Objective {
     fixed_centroids,  // cost to given centroids (the paper's KSAssignment)
-    inertia,          // exact change of the inertia: centroids follow every move (Hartigan and Wong)
+    inertia,  // exact change of the inertia: centroids follow every move (Hartigan and Wong)
 };
 
 // A Kempe chain in two colours, seen from one of them. Its vertices lie in Partition::chain().
@@ -30,12 +30,22 @@ struct Chain {
 
 template <class T>
 class Partition {
-   public:
+ public:
     Partition(const Instance& instance, const Points<T>& points, int k)
-        : instance_(instance), points_(points), k_(k), d_(instance.dimension),
-          colour_(instance.size), slot_(instance.size, -1), mean_(std::size_t(k) * d_),
-          centroid_(std::size_t(k) * d_), by_feature_(d_ <= kFewFeatures ? centroid_.size() : 0),
-          weight_(k), size_(k), origin_(d_), shift_(d_), mark_(instance.size, 0) {
+        : instance_(instance),
+          points_(points),
+          k_(k),
+          d_(instance.dimension),
+          colour_(instance.size),
+          slot_(instance.size, -1),
+          mean_(std::size_t(k) * d_),
+          centroid_(std::size_t(k) * d_),
+          by_feature_(d_ <= kFewFeatures ? centroid_.size() : 0),
+          weight_(k),
+          size_(k),
+          origin_(d_),
+          shift_(d_),
+          mark_(instance.size, 0) {
         std::int32_t next = 0;
         for (Vertex v : instance.constrained_vertices) slot_[v] = next++;
         neighbour_count_.resize(std::size_t(next) * k);
@@ -68,9 +78,7 @@ class Partition {
     std::size_t slot(Vertex v) const { return static_cast<std::size_t>(slot_[v]); }
 
     // Whether moving v to a colour needs no other vertex to move.
-    bool moves_alone(Vertex v, Colour to) {
-        return slot_[v] < 0 || neighbours(v, to) == 0;
-    }
+    bool moves_alone(Vertex v, Colour to) { return slot_[v] < 0 || neighbours(v, to) == 0; }
 
     double distance(Vertex v, Colour c) const {
         if (d_ > 8) return distance_between(points_[v], centroid(c), d_);
@@ -200,7 +208,7 @@ class Partition {
         size_.swap(saved_size_);
     }
 
-   private:
+ private:
     // Up to this many features, distances to all centroids are computed centroid-parallel.
     static constexpr int kFewFeatures = 48;
 

@@ -11,7 +11,7 @@ namespace kempe {
 
 template <class T>
 class RelocationSearch {
-   public:
+ public:
     RelocationSearch(const Instance& instance, Descent<T>& descent, int k)
         : instance_(instance), descent_(descent), k_(k), cost_(instance.size), removal_(k) {}
 
@@ -33,7 +33,7 @@ class RelocationSearch {
         return tried;
     }
 
-   private:
+ private:
     bool attempt(double& best, Random& random, Stopper& stopper) {
         const auto removed = static_cast<Colour>(draw(removal_, random));
         const auto onto = static_cast<Vertex>(draw(cost_, random));
@@ -63,8 +63,8 @@ class RelocationSearch {
         }
     }
 
-    // Few clusters are superfluous, so a centroid is drawn with probability inversely proportional to
-    // what merging its cluster with the most suitable other one would add to the inertia.
+    // Few clusters are superfluous, so a centroid is drawn with probability inversely proportional
+    // to what merging its cluster with the most suitable other one would add to the inertia.
     void sum_removal_chances() {
         const auto& partition = descent_.partition();
         double total = 0.0;
@@ -73,9 +73,8 @@ class RelocationSearch {
             for (Colour other = 0; other < k_; ++other) {
                 if (other == c) continue;
                 const double a = partition.cluster_weight(c), b = partition.cluster_weight(other);
-                const double distance = distance_between(partition.centroid(c),
-                                                         partition.centroid(other),
-                                                         instance_.dimension);
+                const double distance = distance_between(
+                    partition.centroid(c), partition.centroid(other), instance_.dimension);
                 cheapest = std::min(cheapest, a * b / (a + b) * distance);
             }
             total += cheapest > 0 && std::isfinite(cheapest) ? 1.0 / cheapest : 1.0;

@@ -1,6 +1,9 @@
 """K-means clustering under must-link and cannot-link constraints."""
 
-from typing import TYPE_CHECKING, Any
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
 
 from kempe.constraints import Constraints
 from kempe.exceptions import InfeasibleConstraintsError, NoSolutionFoundError
@@ -11,15 +14,21 @@ if TYPE_CHECKING:
 __all__ = ["Constraints", "InfeasibleConstraintsError", "KempeKMeans", "NoSolutionFoundError"]
 __version__ = "0.1.0"
 
+# scikit-learn takes a second to import, so what needs it is loaded on first use.
+_LOADED_LATE = {
+    "KempeKMeans": "kempe.estimators",
+    "datasets": "kempe.datasets",
+    "methods": "kempe.methods",
+    "plotting": "kempe.plotting",
+}
 
-def __getattr__(name: str) -> Any:
-    """Import the estimator when it is first asked for: scikit-learn takes a second or two."""
-    if name == "KempeKMeans":
-        from kempe.estimators import KempeKMeans
 
-        return KempeKMeans
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+def __getattr__(name: str) -> object:
+    if name not in _LOADED_LATE:
+        raise AttributeError(f"module 'kempe' has no attribute {name!r}")
+    module = importlib.import_module(_LOADED_LATE[name])
+    return module if module.__name__ == f"kempe.{name}" else getattr(module, name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *_LOADED_LATE})

@@ -198,9 +198,6 @@ def mwis_by_order(
 def mwis_small(weights: _Floats, offsets: _Longs, targets: _Ints) -> NDArray[np.bool_]:
     """Heaviest independent set of a graph of at most 32 nodes."""
 
-def clique_cover(offsets: _Longs, targets: _Ints) -> tuple[_Longs, _Ints]:
-    """Cliques that cover all edges: offsets into the members, and the members."""
-
 class SequentialSearch:
     """Sequential Kempe descent; holds its working memory, so use one per thread."""
 

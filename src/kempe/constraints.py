@@ -237,9 +237,8 @@ def as_constraints(
     return constraints
 
 
-def _rows_of_matrix(value: Any) -> int | None:
-    shape: tuple[int, ...] = getattr(value, "shape", ())
-    return int(shape[0]) if sparse.issparse(value) else None
+def _rows_of_matrix(value: object) -> int | None:
+    return int(value.shape[0]) if sparse.issparse(value) else None  # type: ignore[attr-defined]
 
 
 def _as_pairs(value: object, name: str) -> Pairs:

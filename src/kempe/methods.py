@@ -47,7 +47,9 @@ def names() -> list[str]:
     return list(_REGISTRY)
 
 
-def create(name: str, n_clusters: int, random_state: Any = None, **options: Any) -> ConstrainedClusterer:
+def create(
+    name: str, n_clusters: int, random_state: Any = None, **options: Any
+) -> ConstrainedClusterer:
     """Make a ready estimator for a method of the paper.
 
     Parameters

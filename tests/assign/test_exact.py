@@ -229,3 +229,14 @@ def test_the_exact_step_is_not_repeated_on_a_partition_already_explored(tight_pr
     renamed = np.array([2, 0, 1], dtype=np.int32)[end]
     descent.descend(problem, renamed, rng, stopper)
     assert not calls
+
+
+def test_a_limit_of_effort_gives_the_same_answer_every_time():
+    rng = np.random.default_rng(4)
+    graph, start = planted(rng, size=300, k=4, density=0.03)
+    costs = rng.random((300, 4))
+    results = [
+        exact_assignment(graph, costs, incumbent=start, mode="first", effort=0.2) for _ in range(2)
+    ]
+    assert np.array_equal(results[0].colours, results[1].colours)
+    assert results[0].objective <= cost_of(costs, start)

@@ -1,7 +1,7 @@
 """Sequential Kempe assignment: one chain after the other, each swapped at once if it improves.
 
-Descending judges a swap by the exact change of the inertia, with the centroids following (as Hartigan
-and Wong do for k-means), which leaves optima in which fixed centroids get stuck.
+Descending judges a swap by the exact change of the inertia, with the centroids following (as
+Hartigan and Wong do for k-means), which leaves optima in which fixed centroids get stuck.
 """
 
 from __future__ import annotations

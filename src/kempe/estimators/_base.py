@@ -33,7 +33,7 @@ from kempe.search.stop import StoppingRule, TimeLimit
 _EXACT_IN_FLOAT32 = ("bool", "int8", "uint8", "int16", "uint16", "float16")
 
 
-class ConstrainedClusterer(  # type: ignore[misc]
+class ConstrainedClusterer(
     ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator
 ):
     """Base class of the constrained clusterers.
@@ -204,7 +204,7 @@ class ConstrainedClusterer(  # type: ignore[misc]
         return -float(np.dot(weights, distances.astype(np.float64) ** 2))
 
     def _recorder(self, problem: Problem, rules: Iterable[StoppingRule] = ()) -> Recorder:
-        """Recorder with the given rules, the time limit, and the user's callbacks."""
+        """Make a recorder with the given rules, the time limit and the user's callbacks."""
         limit = [] if self.time_limit is None else [TimeLimit(self.time_limit)]
         given = self.callbacks or ()
         own = [given] if isinstance(given, Callbacks) else list(given)

@@ -186,9 +186,7 @@ class KempeKMeans(ConstrainedClusterer):
         self.callbacks = callbacks
 
     def _solve(self, problem: Problem) -> Result:
-        results = [
-            self._search_once(problem, rng) for rng in self._generator().spawn(self.n_init)
-        ]
+        results = [self._search_once(problem, rng) for rng in self._generator().spawn(self.n_init)]
         return min(results, key=lambda result: result.inertia)
 
     def _search_once(self, problem: Problem, rng: np.random.Generator) -> Result:

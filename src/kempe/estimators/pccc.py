@@ -34,7 +34,8 @@ class PCCC(ConstrainedClusterer):
 
     Each assignment step is an integer program in which a supernode may only take one of its
     ``n_nearest`` nearest centroids. When the descent ends, the centroid of the cluster of lowest
-    inertia moves onto that of highest inertia and a new descent starts, as long as that improves the best.
+    inertia moves onto that of highest inertia and a new descent starts, as long as that improves
+    the best.
 
     Besides hard pairs it takes soft ones, which have a confidence and may be violated at a price:
     confidence times the mean squared distance between supernodes and their nearest centroids.
@@ -208,7 +209,7 @@ class PCCC(ConstrainedClusterer):
 
 
 def enough_centroids(problem: Problem, wanted: int | None) -> int:
-    """Number of nearest centroids to choose from: one more than cannot-link neighbours suffices."""
+    """Say how many nearest centroids to offer; one more than there are neighbours suffices."""
     least = int(problem.degree.max(initial=0)) + 1
     return min(problem.n_clusters, max(least, wanted or problem.n_clusters))
 

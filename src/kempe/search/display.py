@@ -37,10 +37,10 @@ class ProgressBar(Callbacks):
 
     def __init__(self, rules: Iterable[StoppingRule] = (), console: Console | None = None) -> None:
         rules = tuple(rules)
-        mutations = (rule.mutations for rule in rules if isinstance(rule, MaxMutations))
-        seconds = (rule.seconds for rule in rules if isinstance(rule, TimeLimit))
-        self._mutations = min(mutations, default=0)
-        self._seconds = min(seconds, default=0.0)
+        self._mutations = min(
+            (r.mutations for r in rules if isinstance(r, MaxMutations)), default=0
+        )
+        self._seconds = min((r.seconds for r in rules if isinstance(r, TimeLimit)), default=0.0)
         self._console = console
         self._progress: Progress | None = None
 

@@ -10,14 +10,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from kempe.assign import Descent
 from kempe.assign.empty import fill_empty
 from kempe.assign.sequential import SequentialDescent
-from kempe.mutate import Relocation, match, relocate
+from kempe.mutate import Relocation, Relocator, match
 from kempe.problem import Colours, Problem
 from kempe.search.recorder import Recorder
 from kempe.search.result import Result, Solution
@@ -55,7 +55,7 @@ class MemeticParams:
     extra_relocations: int = 20
     mutations_per_cluster: float = 16.0
     extra_mutations: int = 160
-    relocation: Relocation = Relocation()
+    relocation: Relocation = field(default_factory=Relocation)
 
     def __post_init__(self) -> None:
         if self.population_size < 2:
@@ -130,6 +130,9 @@ class _MemeticSearch:
     params: MemeticParams
     target: float
 
+    def __post_init__(self) -> None:
+        self._relocate = Relocator(self.problem, self.params.relocation)
+
     def run(self, rng: np.random.Generator, n_jobs: int) -> None:
         population: list[Solution] = []
         first = 0
@@ -197,7 +200,7 @@ class _MemeticSearch:
         current = self._solution(colours)
         failures = 0
         while failures < self.params.patience(problem.n_clusters) and not stopper.stopped:
-            centroids = relocate(problem, current.colours, rng, self.params.relocation)
+            centroids = self._relocate(current.colours, rng)
             colours = self.descent.settle(problem, current.colours, centroids, rng, stopper)
             solution = self._solution(self.descent.descend(problem, colours, rng, stopper))
             improved = solution.inertia < current.inertia
@@ -218,12 +221,12 @@ class _MemeticSearch:
 
     @staticmethod
     def _parent(population: list[Solution], rng: np.random.Generator) -> Solution:
-        """The better of two, drawn at random."""
-        drawn = [population[i] for i in rng.integers(len(population), size=2)]
-        return min(drawn, key=lambda solution: solution.inertia)
+        """Draw two and take the better."""
+        one, other = (population[int(i)] for i in rng.integers(len(population), size=2))
+        return one if one.inertia <= other.inertia else other
 
     def _survivors(self, population: list[Solution]) -> list[Solution]:
-        """The best, each inertia once: equal inertia nearly always means the same clustering."""
+        """Keep the best, each inertia once: equal inertia nearly always means equal clusters."""
         population = sorted(population, key=lambda solution: solution.inertia)
         kept = population[:1]
         for solution in population[1:]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -89,6 +90,7 @@ class ExactAssigner:
         allowed: NDArray[np.bool_] | None = None,
         nonempty: bool = False,
         stopper: _core.Stopper | None = None,
+        effort: float = math.inf,
     ) -> ExactResult:
         """Assign every vertex to a cluster at the lowest total cost.
 
@@ -108,6 +110,9 @@ class ExactAssigner:
             Whether every cluster must get a vertex.
         stopper
             Ends the search; by default nothing does.
+        effort
+            Ends the search after this much work of the solvers, in units of about a second.
+            Unlike a time limit it gives the same answer on every machine.
         """
         costs = self._checked(costs, allowed)
         if incumbent is not None:
@@ -116,7 +121,7 @@ class ExactAssigner:
         too_few = nonempty and costs.shape[0] < costs.shape[1]
         if too_few or np.isinf(costs).all(axis=1).any():
             return ExactResult(None, np.inf, np.inf, "infeasible")
-        task = Task(costs, incumbent, mode == "first", self.backend, self._rng, stopper)
+        task = Task(costs, incumbent, mode == "first", self.backend, self._rng, stopper, effort)
         result = self._solve_parts(task)
         if not nonempty or result.colours is None or _uses_all(result.colours, costs.shape[1]):
             return result
@@ -134,9 +139,7 @@ class ExactAssigner:
         if not self._hard.size:
             return _finished(colours, costs)
         incumbent = None if task.incumbent is None else task.incumbent[self._hard]
-        outcome = self._part.solve(
-            Task(costs[self._hard], incumbent, task.first, task.backend, task.rng, task.stopper)
-        )
+        outcome = self._part.solve(replace(task, costs=costs[self._hard], incumbent=incumbent))
         easy = np.setdiff1d(np.arange(colours.size), self._hard, assume_unique=True)
         bound = outcome.bound + _total(costs[easy], colours[easy])
         if outcome.colours is None:
@@ -154,9 +157,7 @@ class ExactAssigner:
         candidates = [c for c in (start, task.incumbent) if c is not None]
         candidates = [c for c in candidates if _uses_all(c, task.costs.shape[1])]
         best = min(candidates, key=lambda c: _total(task.costs, c), default=None)
-        outcome = self._covered.solve(
-            Task(task.costs, best, task.first, task.backend, task.rng, task.stopper)
-        )
+        outcome = self._covered.solve(replace(task, incumbent=best))
         if outcome.colours is None:
             status: Status = "infeasible" if outcome.complete else "timeout"
             return ExactResult(None, np.inf, outcome.bound, status)
@@ -196,6 +197,7 @@ def exact_assignment(
     backend: Backend = "auto",
     seed: int = 0,
     stopper: _core.Stopper | None = None,
+    effort: float = math.inf,
 ) -> ExactResult:
     """Assign every supernode to a cluster at the lowest total cost.
 
@@ -218,6 +220,7 @@ def exact_assignment(
         allowed=allowed,
         nonempty=nonempty,
         stopper=stopper,
+        effort=effort,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,13 @@ from kempe.assign.exact.part import Columns, Outcome, Part
 LARGEST_COST = 10**8
 
 
-def solve_by_cpsat(part: Part, seconds: float, *, first: bool = False, seed: int = 0) -> Outcome:
-    """Minimise the cost, or with ``first`` stop at the first improvement of the incumbent."""
+def solve_by_cpsat(
+    part: Part, seconds: float, effort: float = math.inf, *, first: bool = False, seed: int = 0
+) -> Outcome:
+    """Minimise the cost, or with ``first`` stop at the first improvement of the incumbent.
+
+    ``effort`` is in CP-SAT's deterministic seconds, which do not depend on the machine.
+    """
     try:
         from ortools.sat.python import cp_model
     except ImportError:
@@ -37,6 +43,7 @@ def solve_by_cpsat(part: Part, seconds: float, *, first: bool = False, seed: int
     solver.parameters.num_workers = 1
     solver.parameters.random_seed = seed
     solver.parameters.max_time_in_seconds = max(0.01, min(seconds, 1e7))
+    solver.parameters.max_deterministic_time = effort
     solver.parameters.stop_after_first_solution = first
     status = solver.solve(model)
     complete = status in (cp_model.OPTIMAL, cp_model.INFEASIBLE)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -20,7 +19,8 @@ class ExactDescent:
 
     The inner method descends as far as it can. Then the exact assignment to the means looks for
     a better colouring, which Kempe swaps may be unable to reach, and the inner method goes on from
-    there. A colouring that was tried before is not tried again.
+    there. A colouring that was tried before is not tried again, so each run needs an object of
+    its own.
 
     Attributes
     ----------
@@ -30,14 +30,15 @@ class ExactDescent:
         ``"first"`` stops the solver at the first improvement, as the paper does.
     backend
         Solver of the exact assignment.
-    seconds
-        Most time for one exact assignment.
+    effort
+        Most work of the solvers in one exact assignment, in units of about a second. It is not a
+        time limit, so that a seed gives the same result on every machine.
     """
 
     inner: Descent
     mode: Mode = "first"
     backend: Backend = "auto"
-    seconds: float = math.inf
+    effort: float = 1.0
     _assigner: ExactAssigner | None = field(default=None, init=False, repr=False)
     _explored: set[bytes] = field(default_factory=set, init=False, repr=False)
 
@@ -73,12 +74,9 @@ class ExactDescent:
         costs = problem.costs(centroids)
         # The mean of an empty cluster means nothing; leave such clusters to the inner method.
         costs[:, weight == 0] = 1e3 * (1.0 + costs.max())
-        limit = _core.Stopper(min(self.seconds, stopper.remaining))
         result = self._assigner_of(problem).solve(
-            costs, incumbent=colours, mode=self.mode, stopper=limit
+            costs, incumbent=colours, mode=self.mode, stopper=stopper, effort=self.effort
         )
-        if limit.interrupted:
-            stopper.stop()
         if result.colours is None or problem.inertia(result.colours) >= problem.inertia(colours):
             return None
         return result.colours

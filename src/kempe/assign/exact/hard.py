@@ -7,8 +7,9 @@ program is left. Rows are added only when a solution violates them, and kept for
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,19 +29,31 @@ Floats = NDArray[np.float64]
 
 # Two costs closer than this, relative to the total, count as equal.
 TOLERANCE = 1e-7
+# The first relaxation has a row where vertices of a clique share one of so many nearest clusters;
+# fewer if there are few clusters, where that would mean all rows.
+FIRST_RANKS = 3
 # A row of the relaxation is violated, and a share fractional, beyond this.
 ROUNDING = 1e-6
 # A relaxation with more than this share, and this number, of fractional vertices is too weak to
 # build on.
 WEAK = 0.4
-WEAK_COUNT = 50
+WEAK_COUNT = 15
+# Choices whose reduced cost is below these shares of the gap are looked at first, each time for at
+# most this share of the time that is left.
+LIKED = (0.01, 0.1)
+POLISHING = 0.2
+# Models with more variables than this are left to the heuristics.
+LARGEST_MODEL = 1_000_000
 # Turns of the colouring heuristics when no colouring is known.
 COLOURING_TURNS = 4
 
 
 @dataclass(frozen=True)
 class Task:
-    """What is asked of the solver in one call."""
+    """What is asked of the solver in one call.
+
+    ``effort`` limits the solvers by the work they do, not by the clock, in units of about a second.
+    """
 
     costs: Floats
     incumbent: Colours | None
@@ -48,6 +61,16 @@ class Task:
     backend: Backend
     rng: np.random.Generator
     stopper: _core.Stopper
+    effort: float = math.inf
+
+
+class Piece(NamedTuple):
+    """One component: its vertices, graph and cliques, and which cliques of the whole they are."""
+
+    vertices: NDArray[np.intp]
+    graph: CannotLinkGraph
+    cliques: CliqueRows
+    which: NDArray[np.intp]
 
 
 class HardPart:
@@ -67,21 +90,18 @@ class HardPart:
         self.cliques = CliqueRows.of(graph)
         self.component = np.zeros(graph.size, np.int32) if cover else graph.components
         self.rows: NDArray[np.bool_] | None = None
-        self._pieces: dict[int, tuple[NDArray[np.intp], CannotLinkGraph, CliqueRows]] = {}
+        self._pieces: dict[int, Piece] = {}
 
     def solve(self, task: Task) -> Outcome:
         """Solve the part; the outcome is complete if it is optimal or there is no colouring."""
         return _Search(self, task).run()
 
-    def piece(self, component: int) -> tuple[NDArray[np.intp], CannotLinkGraph, CliqueRows]:
-        """Vertices, graph and cliques of one component."""
+    def piece(self, component: int) -> Piece:
+        """One component by itself."""
         if component not in self._pieces:
             vertices = np.flatnonzero(self.component == component)
-            if vertices.size == self.graph.size:
-                self._pieces[component] = vertices, self.graph, self.cliques
-            else:
-                graph = self.graph.induced(vertices)
-                self._pieces[component] = vertices, graph, CliqueRows.of(graph)
+            cliques, which = self.cliques.among(vertices)
+            self._pieces[component] = Piece(vertices, self.graph.induced(vertices), cliques, which)
         return self._pieces[component]
 
 
@@ -106,12 +126,13 @@ class _Search:
         self.lower = np.zeros(self.count)
         self.infeasible = False
         self.weak = False
+        self.reduced = self.part.costs
         if task.incumbent is not None:
             self.offer(task.incumbent)
         self.start = float(self.upper.sum())
 
     def run(self) -> Outcome:
-        steps = [self.descend, self.relax, self.branch]
+        steps = [self.descend, self.relax, self.polish, self.branch]
         if self.task.backend in ("cpsat", "gurobi"):
             steps = [self.branch]
         for step in steps:
@@ -217,33 +238,34 @@ class _Search:
     def relax(self) -> None:
         """Solve the linear relaxation, adding violated rows, until none is violated."""
         if self.hard.rows is None:
-            nearest = np.isclose(self.part.costs, 0.0).astype(float)
-            self.hard.rows = self.hard.cliques.loads(nearest) > 1.0
+            ranks = min(FIRST_RANKS, 1 + self.part.costs.shape[1] // 5)
+            nearest = _rank(self.part.costs) < ranks
+            self.hard.rows = self.hard.cliques.loads(nearest.astype(float)) > 1.0
         # Without a row the cost above the nearest cluster is the reduced cost.
         self.rule_out(self.part.costs)
         while not self.task.stopper.look():
             open_ = self.open & self.undecided()[:, None]
-            solution = solve_relaxation(
-                self.part, open_, self.hard.rows, self.task.stopper.remaining
+            if open_.sum() > LARGEST_MODEL:
+                return
+            solution, infeasible = solve_relaxation(
+                self.part, open_, self.hard.rows, self.task.stopper.remaining, self.task.effort
             )
             if solution is None:
                 # Nothing has been ruled out while no colouring is known.
-                self.infeasible = not (np.isfinite(self.upper).all() or self.task.stopper.look())
+                self.infeasible = infeasible and not np.isfinite(self.upper).all()
                 return
-            violated = self.hard.cliques.loads(solution.shares) > 1.0 + ROUNDING
-            self.learn(solution, violated.any(axis=1))
+            violated = np.asarray(self.hard.cliques.loads(solution.shares) > 1.0 + ROUNDING)
+            self.learn(solution, np.asarray(violated.any(axis=1)))
             self.hard.rows |= violated
             self.weak = self.task.backend == "auto" and self.is_weak(solution) and has_ortools()
             violated &= self.rows_of_unsolved()[:, None]
             if self.finished or self.weak or not violated.any():
                 return
 
-    def integral(
-        self, solution: LinearSolution, violated: NDArray[np.bool_]
-    ) -> NDArray[np.bool_]:
+    def integral(self, solution: LinearSolution, violated: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Components that the relaxation has solved."""
         component, cliques = self.hard.component, self.hard.cliques
-        split = ((solution.shares > ROUNDING) & (solution.shares < 1.0 - ROUNDING)).any(axis=1)
+        split = (np.abs(solution.shares - 0.5) < 0.5 - ROUNDING).any(axis=1)
         wrong = np.zeros(self.count, dtype=bool)
         wrong[component[split]] = True
         wrong[component[cliques.members[cliques.offsets[:-1][violated]]]] = True
@@ -271,14 +293,15 @@ class _Search:
         value = np.bincount(component, spent.sum(axis=1), self.count)
         active = self.unsolved
         self.lower[active] = np.maximum(self.lower, value)[active]
-        present = solution.shares.any(axis=1)[:, None]
+        present = np.asarray(solution.shares.any(axis=1))[:, None]
         rounded = np.where(present, solution.shares, -self.part.costs).argmax(axis=1)
         self.offer(np.where(active[component], rounded, self.best).astype(np.int32))
         self.lower = np.where(self.integral(solution, violated), self.upper, self.lower)
         if self.finished:
             return
         self.guess(_guide(self.part.costs, solution))
-        self.rule_out(np.where(present, solution.reduced, 0.0))
+        self.reduced = np.where(present, solution.reduced, 0.0)
+        self.rule_out(self.reduced)
 
     def rule_out(self, reduced: Floats) -> None:
         """Drop the choices whose reduced cost exceeds the gap, but not those of the best."""
@@ -297,25 +320,67 @@ class _Search:
         contested = wanted[np.arange(self.graph.size), nearest] > 0
         return np.asarray(contested & self.unsolved[self.hard.component])
 
-    def branch(self) -> None:
-        """Solve what is left of each component by branch and bound, the smallest first."""
-        size = np.bincount(self.hard.component, minlength=self.count)
-        for component in sorted(np.flatnonzero(self.unsolved), key=size.__getitem__):
-            if self.finished or self.infeasible or self.task.stopper.look():
+    def polish(self) -> None:
+        """Look for a better colouring among the choices that the relaxation likes most."""
+        for share in LIKED:
+            if self.weak or self.finished or not np.isfinite(self.upper).all():
                 return
-            self.branch_component(int(component))
+            gap = (self.upper - self.lower)[self.hard.component]
+            liked = self.settled_open() & (self.reduced <= share * gap[:, None])
+            liked[np.arange(self.graph.size), self.best] = True
+            self.solve_components(liked, POLISHING * self.task.stopper.remaining, proof=False)
+            self.rule_out(self.reduced)
 
-    def branch_component(self, component: int) -> None:
-        vertices, graph, cliques = self.hard.piece(component)
+    def branch(self) -> None:
+        """Solve what is left by branch and bound."""
+        self.solve_components(self.settled_open(), self.task.stopper.remaining, proof=True)
+
+    def settled_open(self) -> NDArray[np.bool_]:
+        """Choices that are left, where uncontested vertices have only the nearest cluster."""
+        nearest = self.part.costs == 0.0
+        return np.asarray(np.where(self.undecided()[:, None], self.open, self.open & nearest))
+
+    def solve_components(self, open_: NDArray[np.bool_], seconds: float, *, proof: bool) -> None:
+        """Solve each component by branch and bound, the smallest first.
+
+        Parameters
+        ----------
+        open_
+            Choices to look at.
+        proof
+            Whether these are all the choices that can lead below the best.
+        """
+        size = np.bincount(self.hard.component, minlength=self.count)
+        deadline = self.task.stopper.remaining - seconds
+        for component in sorted(np.flatnonzero(self.unsolved), key=size.__getitem__):
+            left = self.task.stopper.remaining - deadline if np.isfinite(seconds) else seconds
+            if self.finished or self.infeasible or left <= 0 or self.task.stopper.look():
+                return
+            outcome = self.solve_component(int(component), open_, left, proof=proof)
+            if proof:
+                self.conclude(int(component), outcome)
+
+    def solve_component(
+        self, component: int, open_: NDArray[np.bool_], seconds: float, *, proof: bool
+    ) -> Outcome:
+        vertices, graph, cliques, which = self.hard.piece(component)
+        if open_[vertices].sum() > LARGEST_MODEL:
+            return Outcome(None, -np.inf, complete=False)
         known = np.isfinite(self.upper[component])
-        costs = np.where(self.open[vertices], self.part.costs[vertices], np.inf)
+        costs = np.where(open_[vertices], self.part.costs[vertices], np.inf)
         incumbent = self.best[vertices] if known else None
-        part = Part(graph, cliques, costs, incumbent, self.hard.cover)
-        outcome = self.call_solver(part)
+        rows = None if self.hard.rows is None else self.hard.rows[which]
+        part = Part(graph, cliques, costs, incumbent, self.hard.cover, rows)
+        solve = self.call_solver if proof else self.call_highs
+        outcome = solve(part, seconds)
         if outcome.colours is not None:
             colours = self.best.copy()
             colours[vertices] = outcome.colours
             self.offer(colours)
+        return outcome
+
+    def conclude(self, component: int, outcome: Outcome) -> None:
+        """Draw bounds from the outcome of a complete model."""
         if outcome.complete and not np.isfinite(self.upper[component]):
             self.infeasible = True
         elif outcome.complete and not (self.task.first and outcome.colours is not None):
@@ -323,24 +388,31 @@ class _Search:
         proven = min(outcome.bound, self.upper[component])
         self.lower[component] = max(self.lower[component], proven)
 
-    def call_solver(self, part: Part) -> Outcome:
-        task, seconds = self.task, self.task.stopper.remaining
+    def call_solver(self, part: Part, seconds: float) -> Outcome:
+        task = self.task
         seed = int(task.rng.integers(2**31))
         if task.backend == "gurobi":
             return solve_by_gurobi(part, seconds, first=task.first, seed=seed)
         auto = task.backend == "auto" and has_ortools()
         if task.backend == "cpsat" or (auto and (task.first or self.weak)):
-            return solve_by_cpsat(part, seconds, first=task.first, seed=seed)
-        return solve_integer(part, seconds)
+            return solve_by_cpsat(part, seconds, task.effort, first=task.first, seed=seed)
+        return self.call_highs(part, seconds)
+
+    def call_highs(self, part: Part, seconds: float) -> Outcome:
+        return solve_integer(part, seconds, self.task.effort)
 
 
 def _worth_it(costs: Floats, degree: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Clusters worth looking at: of the nearest degree + 1 at least one is always admissible."""
-    k = costs.shape[1]
-    rank = np.empty(costs.shape, dtype=np.int32)
+    return np.asarray(_rank(costs) <= degree[:, None])
+
+
+def _rank(costs: Floats) -> NDArray[np.intp]:
+    """Rank of each cluster among those of a vertex; 0 is the nearest."""
+    rank = np.empty(costs.shape, dtype=np.intp)
     order = np.argsort(costs, axis=1, kind="stable")
-    np.put_along_axis(rank, order, np.arange(k, dtype=np.int32)[None, :], axis=1)
-    return np.asarray(rank <= degree[:, None])
+    np.put_along_axis(rank, order, np.arange(costs.shape[1])[None, :], axis=1)
+    return rank
 
 
 def _guide(costs: Floats, solution: LinearSolution) -> Floats:

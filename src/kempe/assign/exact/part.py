@@ -39,6 +39,17 @@ class CliqueRows:
         ones = np.ones(self.members.size)
         return sparse.csr_array((ones, self.members, self.offsets), shape=(self.count, width))
 
+    def among(self, vertices: NDArray[np.intp]) -> tuple[CliqueRows, NDArray[np.intp]]:
+        """Give the cliques of a component, renumbered in the order of its vertices, and which."""
+        place = np.full(int(self.members.max(initial=-1)) + 1, -1, dtype=np.int32)
+        inside = vertices[vertices < place.size]
+        place[inside] = np.arange(inside.size, dtype=np.int32)
+        which = np.flatnonzero(place[self.members[self.offsets[:-1]]] >= 0)
+        members = place[self.members]
+        lengths = np.diff(self.offsets)[which]
+        offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        return CliqueRows(offsets, members[members >= 0]), which
+
     def loads(self, shares: NDArray[np.float64]) -> NDArray[np.float64]:
         """Sum of the vertices' shares in each cluster, for every clique: (n_cliques, k)."""
         return np.asarray(self.incidence @ shares[: self.incidence.shape[1]])
@@ -114,6 +125,9 @@ class Part:
         A proper colouring, or ``None``.
     cover
         Whether every cluster must get a vertex.
+    rows
+        Which (clique, cluster) rows to begin with; a solver that cannot take all adds others when
+        a solution violates them.
     """
 
     graph: CannotLinkGraph
@@ -121,6 +135,7 @@ class Part:
     costs: NDArray[np.float64]
     incumbent: Colours | None
     cover: bool = False
+    rows: NDArray[np.bool_] | None = None
 
     @property
     def cutoff(self) -> float:
