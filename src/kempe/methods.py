@@ -25,7 +25,8 @@ _paper = partial(
 )
 _paper_exact = partial(_paper, max_mutations=50, exact="refine")
 
-# The paper gives every method the same start; where no start is given, all take k-means++.
+# The paper gives every method the same start; where none is given, all but the population of
+# S_MDEClust take k-means++.
 _REGISTRY: dict[str, Factory] = {
     "kempe": KempeKMeans,
     "KSKM": _paper,
@@ -33,7 +34,7 @@ _REGISTRY: dict[str, Factory] = {
     "KSKM_E": _paper_exact,
     "KSKM_E_repo": partial(_paper_exact, perturbation=0.0),
     "PCCC": PCCC,
-    "BLPKMCC": BLPKMCC,
+    "BLPKMCC": partial(BLPKMCC, init="k-means++"),
     "S_MDEClust": partial(S_MDEClust, population_size=10),
     "COPKM": partial(COPKM, init="k-means++"),
     "COPKM_P": partial(COPKM_P, init="k-means++"),

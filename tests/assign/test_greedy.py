@@ -6,7 +6,12 @@ import numpy as np
 import pytest
 
 from kempe import Constraints, NoSolutionFoundError, _core
-from kempe.assign.greedy import NearestAssignment, OrderedAssignment, SaturationAssignment
+from kempe.assign.greedy import (
+    NearestAssignment,
+    OrderedAssignment,
+    SaturationAssignment,
+    fill_by_farthest,
+)
 from kempe.problem import Problem
 
 
@@ -125,3 +130,11 @@ def test_an_order_that_misses_a_supernode_is_refused(order):
     problem = Problem.build(np.arange(3.0)[:, None], n_clusters=1)
     with pytest.raises(ValueError, match="every supernode once"):
         _core.ordered_assignment(problem.core, np.zeros((1, 1)), np.array(order, dtype=np.int32))
+
+
+def test_an_empty_cluster_gets_the_farthest_supernode_that_can_be_spared():
+    problem = Problem.build(np.array([[0.0], [1.0], [3.0], [90.0]]), n_clusters=3)
+    centroids = np.array([[0.0], [50.0], [999.0]]) - problem.shift
+    colours = np.array([0, 0, 0, 1], dtype=np.int32)
+    # Row 3 is farther from its centroid than row 2, but alone in its cluster.
+    assert fill_by_farthest(problem, centroids, colours).tolist() == [0, 0, 2, 1]

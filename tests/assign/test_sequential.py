@@ -363,7 +363,7 @@ def test_an_improvement_forgets_earlier_failures():
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("seed", range(5))
 def test_the_inertia_kept_while_relocating_is_the_true_one(seed, weighted):
-    """Seen from outside: a target a hair above what is reached ends it there, one below does not."""
+    """Seen from outside: a target a hair above what is reached ends it, one below does not."""
     problem, colours = random_problem(seed, n=120, k=8, density=0.05, weighted=weighted)
     full = relocate(problem, colours, tries=200)
     reached = problem.inertia(full.colours)

@@ -367,7 +367,7 @@ def test_folds_are_refused_when_the_constraints_are_for_all_rows(routing, plante
         grid = GridSearchCV(
             KempeKMeans(3, max_mutations=0), {"n_init": [1]}, cv=3, error_score="raise"
         )
-        with pytest.raises(ValueError, match="refer to 60 rows but the data has 40.*subset"):
+        with pytest.raises(ValueError, match=r"refer to 60 rows but the data has 40.*subset"):
             grid.fit(case.X, constraints=constraints)
 
 
@@ -689,7 +689,7 @@ def test_data_that_makes_no_sense_is_refused(X, message):
 
 
 def test_sparse_data_is_refused():
-    with pytest.raises(TypeError, match="[Ss]parse"):
+    with pytest.raises(TypeError, match=r"[Ss]parse"):
         KempeKMeans(2).fit(sparse.csr_array(np.eye(4)))
 
 

@@ -1,10 +1,8 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
-import threading
 import time
 from dataclasses import dataclass, field
 
@@ -106,11 +104,13 @@ def test_recombination_takes_part_once_the_population_is_full():
     assert set(kinds) == {"start", "relocate", "recombine"}
 
 
-@pytest.mark.parametrize("descent", DESCENTS)
-@pytest.mark.parametrize("generation", [1, 2, 3])
+@pytest.mark.parametrize(
+    ("descent", "generation"),
+    [("sequential", 1), ("sequential", 2), ("sequential", 3), ("simultaneous", 2), ("exact", 2)],
+)
 def test_a_seed_gives_one_result_whatever_the_number_of_threads(descent, generation):
     problem, _ = random_problem(3, n=60, k=6, density=0.1)
-    mutations = 1500 if descent == "sequential" else 60
+    mutations = {"sequential": 1500, "simultaneous": 60, "exact": 25}[descent]
     results = [
         search(
             problem,
@@ -121,6 +121,7 @@ def test_a_seed_gives_one_result_whatever_the_number_of_threads(descent, generat
             generation_size=generation,
             population_size=3,
             extra_relocations=3,
+            relocations_per_cluster=0,
         )
         for n_jobs in (1, 1, 2, 4)
     ]
@@ -234,52 +235,67 @@ def test_one_cluster_and_as_many_clusters_as_points():
 @pytest.mark.parametrize("seconds", [0.3, 2.0])
 def test_the_time_limit_is_kept_on_a_large_problem(seconds, n_jobs):
     problem, _ = random_problem(0, n=6000, k=40, d=8, density=0.003, merged=500)
-    began = time.perf_counter()
-    result = search(problem, TimeLimit(seconds), n_jobs=n_jobs)
-    assert time.perf_counter() - began < seconds + max(0.2, 0.02 * seconds)
-    assert result.stop_reason == "time_limit"
+    overshoot = []
+    for _ in range(3):  # a busy machine may delay one run, hardly all
+        began = time.perf_counter()
+        result = search(problem, TimeLimit(seconds), n_jobs=n_jobs)
+        overshoot.append(time.perf_counter() - began - seconds)
+        assert result.stop_reason == "time_limit"
+        assert_sound(problem, result)
+    assert min(overshoot) < max(0.2, 0.02 * seconds)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_no_time_at_all_still_gives_a_clustering(n_jobs):
+    problem, _ = random_problem(0, n=200, k=6, density=0.05)
+    result = search(problem, TimeLimit(1e-9), n_jobs=n_jobs)
     assert_sound(problem, result)
+    assert result.stop_reason == "time_limit"
+
+
+def test_threads_that_are_not_needed_any_more_do_not_keep_the_search_waiting():
+    problem, _ = random_problem(0, n=6000, k=40, d=8, density=0.002, merged=0)
+    cpu = time.process_time()
+    search(problem, MaxMutations(0), n_jobs=2, extra_relocations=10**6)
+    assert time.process_time() - cpu < 2
 
 
 LONG_FIT = """
-import sys
+import os, signal, sys, threading, time
 import numpy as np
 from kempe import KempeKMeans
 from kempe.search.callbacks import Callbacks
 
-class Started(Callbacks):
-    def on_best(self, state):
-        print("started", flush=True)
+class InterruptSoon(Callbacks):
+    def on_iteration(self, state):
+        if state.iteration == 0:
+            threading.Timer(0.5, self.interrupt).start()
+
+    def interrupt(self):
+        self.sent = time.process_time()
+        os.kill(os.getpid(), signal.SIGINT)
 
 X = np.random.default_rng(0).normal(size=(3000, 4))
+callback = InterruptSoon()
 model = KempeKMeans(20, max_mutations=10**8, random_state=0, n_jobs=int(sys.argv[1]),
-                    search=sys.argv[2], callbacks=Started())
+                    search=sys.argv[2], callbacks=callback)
 model.fit(X, cannot_link=[(0, 1)])
+waited = time.process_time() - callback.sent
 assert model.labels_[0] != model.labels_[1]
-print(model.result_.stop_reason, np.unique(model.labels_).size, flush=True)
+print(model.result_.stop_reason, np.unique(model.labels_).size, waited)
 """
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="signals work differently")
 @pytest.mark.parametrize(("search", "n_jobs"), [("memetic", 1), ("memetic", 2), ("iterated", 1)])
-def test_ctrl_c_ends_a_fit_with_the_best_so_far(search, n_jobs):
+def test_ctrl_c_ends_a_fit_soon_with_the_best_so_far(search, n_jobs):
     command = [sys.executable, "-c", LONG_FIT, str(n_jobs), search]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
-        guard = threading.Timer(60, process.kill)
-        guard.start()
-        assert process.stdout.readline() == "started\n", process.stderr.read()
-        time.sleep(0.5)
-        sent = time.perf_counter()
-        process.send_signal(signal.SIGINT)
-        output, errors = process.communicate()
-        waited = time.perf_counter() - sent
-        guard.cancel()
-    assert process.returncode == 0, errors
-    assert output.splitlines()[-1] == "interrupted 20"
-    assert waited < 3
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    reason, n_clusters, waited = done.stdout.split()
+    assert (reason, n_clusters) == ("interrupted", "20")
+    assert float(waited) < 0.5  # of processor time, so that a busy machine does not matter
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])

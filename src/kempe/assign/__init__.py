@@ -1,7 +1,8 @@
-"""Ways to improve an assignment of supernodes to clusters.
+"""Ways to assign supernodes to clusters, and to improve an assignment.
 
-A ``Descent`` is what a search needs from an assignment method: it takes a proper colouring and
-returns a proper colouring that is no worse.
+An ``Assignment`` gives every supernode a cluster for fixed centroids. A ``Descent`` is what a
+search needs from an assignment method: it takes a proper colouring and returns one that is no
+worse.
 """
 
 from __future__ import annotations
@@ -12,6 +13,32 @@ import numpy as np
 
 from kempe import _core
 from kempe.problem import Centroids, Colours, Problem
+
+
+class Assignment(Protocol):
+    """A way to give every supernode a cluster for fixed centroids."""
+
+    def __call__(
+        self,
+        problem: Problem,
+        centroids: Centroids,
+        previous: Colours | None,
+        stopper: _core.Stopper,
+    ) -> Colours:
+        """Assign all supernodes.
+
+        Parameters
+        ----------
+        previous
+            The colouring of the iteration before, if any: a warm start.
+        stopper
+            When it says stop, a slow assignment returns what it has, at worst ``previous``.
+
+        Raises
+        ------
+        NoSolutionFoundError
+            If there is nothing to return.
+        """
 
 
 class Descent(Protocol):

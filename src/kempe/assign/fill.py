@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kempe import _core
+from kempe.assign import Assignment
 from kempe.problem import Centroids, Colours, Problem
-
-Assign = Callable[[Problem, Centroids, "Colours | None", _core.Stopper], Colours]
 
 
 def cluster_inertia(
@@ -40,7 +39,7 @@ class FillEmpty:
         Draws the supernodes.
     """
 
-    assign: Assign
+    assign: Assignment
     violations: Callable[[Colours], NDArray[np.float64]]
     rng: np.random.Generator
 

@@ -32,7 +32,8 @@ class OrderedAssignment:
         stopper: _core.Stopper,
     ) -> Colours:
         """Assign all supernodes, or raise ``NoSolutionFoundError`` at the first that cannot be."""
-        return _placed(problem, *_core.ordered_assignment(problem.core, centroids, self.order))
+        colours, stuck = _core.ordered_assignment(problem.core, centroids, self.order)
+        return _complete(problem, centroids, colours, stuck)
 
 
 class SaturationAssignment:
@@ -46,7 +47,8 @@ class SaturationAssignment:
         stopper: _core.Stopper,
     ) -> Colours:
         """Assign all supernodes, or raise ``NoSolutionFoundError`` at the first that cannot be."""
-        return _placed(problem, *_core.saturation_assignment(problem.core, centroids))
+        colours, stuck = _core.saturation_assignment(problem.core, centroids)
+        return _complete(problem, centroids, colours, stuck)
 
 
 class NearestAssignment:
@@ -63,12 +65,33 @@ class NearestAssignment:
         return np.asarray(problem.costs(centroids).argmin(axis=1), dtype=np.int32)
 
 
-def _placed(problem: Problem, colours: Colours, stuck: int) -> Colours:
+def _complete(problem: Problem, centroids: Centroids, colours: Colours, stuck: int) -> Colours:
     if stuck < 0:
-        return colours
+        return fill_by_farthest(problem, centroids, colours)
     row = int(np.argmax(problem.supernode == stuck))
     placed = int(np.count_nonzero(colours[problem.supernode] >= 0))
     raise NoSolutionFoundError(
         f"row {row} found no cluster free of cannot-link conflicts after {placed} of "
         f"{problem.n_rows} rows were assigned"
     )
+
+
+def fill_by_farthest(problem: Problem, centroids: Centroids, colours: Colours) -> Colours:
+    """Give every empty cluster the costliest supernode of a cluster that can spare one.
+
+    k-means implementations commonly do so; no cannot-link pair can stand in the way.
+    """
+    size = np.bincount(colours, minlength=problem.n_clusters)
+    if size.all():
+        return colours
+    filled = colours.copy()
+    cost = problem.costs(centroids)[np.arange(colours.size), colours]
+    for vertex in np.argsort(-cost, kind="stable"):
+        empty = np.flatnonzero(size == 0)
+        if not empty.size:
+            break
+        if size[filled[vertex]] > 1:
+            size[filled[vertex]] -= 1
+            size[empty[0]] = 1
+            filled[vertex] = empty[0]
+    return filled

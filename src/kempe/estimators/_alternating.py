@@ -11,18 +11,12 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
+from kempe.assign import Assignment
 from kempe.estimators._base import ConstrainedClusterer
 from kempe.exceptions import NoSolutionFoundError
 from kempe.init import starting_centroids
 from kempe.problem import Problem
-from kempe.search.alternation import (
-    Assignment,
-    Objective,
-    Step,
-    alternate,
-    descend,
-    standing_still,
-)
+from kempe.search.alternation import Objective, Step, alternate, descend, standing_still
 from kempe.search.callbacks import Callbacks
 from kempe.search.result import Result
 
@@ -59,14 +53,14 @@ class AlternatingClusterer(ConstrainedClusterer):
 
     @abstractmethod
     def _assignment(self, problem: Problem, rng: np.random.Generator) -> Assignment:
-        """How supernodes find their clusters."""
+        """Give the way in which supernodes find their clusters."""
 
     def _settled(self, last: Step, new: Step) -> bool:
         """Whether the descent ends."""
         return standing_still(last, new)
 
     def _objective(self, problem: Problem) -> Objective | None:
-        """Say what is minimised; ``None`` for the inertia."""
+        """Give what is minimised; ``None`` for the inertia."""
         return None
 
     def _solve(self, problem: Problem) -> Result:

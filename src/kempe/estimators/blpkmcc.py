@@ -8,10 +8,11 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
+from kempe.assign import Assignment
 from kempe.assign.program import ProgramAssignment, plain_costs
 from kempe.estimators._alternating import AlternatingClusterer
 from kempe.problem import Centroids, Colours, Problem
-from kempe.search.alternation import Assignment, Objective, Step, not_improved
+from kempe.search.alternation import Objective, Step, not_improved
 from kempe.search.callbacks import Callbacks
 
 

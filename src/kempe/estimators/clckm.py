@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from kempe import _core
+from kempe.assign import Assignment
 from kempe.assign.greedy import OrderedAssignment
 from kempe.estimators.copkm import COPKM
 from kempe.problem import Problem
-from kempe.search.alternation import Assignment
 
 
 class CLCKM(COPKM):

@@ -6,10 +6,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from kempe.assign import Assignment
 from kempe.assign.greedy import OrderedAssignment
 from kempe.estimators._alternating import AlternatingClusterer
 from kempe.problem import Problem
-from kempe.search.alternation import Assignment
 
 
 class COPKM(AlternatingClusterer):
@@ -18,6 +18,7 @@ class COPKM(AlternatingClusterer):
     Each iteration gives one supernode after another, in order of first rows, to the nearest
     centroid that breaks no cannot-link pair with those already placed. A supernode that finds
     none ends the run with ``NoSolutionFoundError``, in whichever iteration: nothing is taken back.
+    An empty cluster gets the supernode that lies farthest from its centroid.
 
     Parameters
     ----------

@@ -6,10 +6,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from kempe.assign import Assignment
 from kempe.assign.greedy import SaturationAssignment
 from kempe.estimators.copkm import COPKM
 from kempe.problem import Problem
-from kempe.search.alternation import Assignment
 
 
 class COPKM_P(COPKM):

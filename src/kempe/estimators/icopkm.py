@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
 from kempe import _core
+from kempe.assign import Assignment
 from kempe.assign.greedy import NearestAssignment, OrderedAssignment
 from kempe.estimators.copkm import COPKM
 from kempe.init import starting_centroids
 from kempe.problem import Centroids, Problem
-from kempe.search.alternation import Assignment, alternate, descend, not_improved
+from kempe.search.alternation import alternate, descend, not_improved
 from kempe.search.callbacks import Callbacks
 
 # Unconstrained runs only estimate certainty, so they need not be followed to the end.

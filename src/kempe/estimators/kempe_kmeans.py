@@ -116,7 +116,7 @@ class KempeKMeans(ConstrainedClusterer):
         How the search went: ``summary()``, ``statistics``, ``to_csv()``.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, if ``X`` had any.
 
     Examples

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from kempe.assign import Assignment
 from kempe.assign.fill import FillEmpty, cluster_inertia
 from kempe.assign.program import ProgramAssignment
 from kempe.assign.soft import SoftPairs, SoftProgram, violation_price
@@ -21,7 +22,7 @@ from kempe.estimators._base import ConstrainedClusterer
 from kempe.exceptions import NoSolutionFoundError
 from kempe.init import starting_centroids
 from kempe.problem import Centroids, Colours, Problem
-from kempe.search.alternation import Assignment, Step, alternate, descend, not_improved
+from kempe.search.alternation import Step, alternate, descend, not_improved
 from kempe.search.callbacks import Callbacks
 from kempe.search.recorder import Recorder
 from kempe.search.result import Result
@@ -209,7 +210,7 @@ class PCCC(ConstrainedClusterer):
 
 
 def enough_centroids(problem: Problem, wanted: int | None) -> int:
-    """Say how many nearest centroids to offer; one more than there are neighbours suffices."""
+    """Choose among this many nearest centroids; one more than cannot-link neighbours suffices."""
     least = int(problem.degree.max(initial=0)) + 1
     return min(problem.n_clusters, max(least, wanted or problem.n_clusters))
 

@@ -8,40 +8,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
 from kempe import _core
+from kempe.assign import Assignment
 from kempe.exceptions import NoSolutionFoundError
 from kempe.problem import Centroids, Colours, Problem
 from kempe.search.result import Solution
-
-
-class Assignment(Protocol):
-    """A way to give every supernode a cluster for fixed centroids."""
-
-    def __call__(
-        self,
-        problem: Problem,
-        centroids: Centroids,
-        previous: Colours | None,
-        stopper: _core.Stopper,
-    ) -> Colours:
-        """Assign all supernodes.
-
-        Parameters
-        ----------
-        previous
-            The colouring of the iteration before, if any: a warm start.
-        stopper
-            When it says stop, a slow assignment returns what it has, at worst ``previous``.
-
-        Raises
-        ------
-        NoSolutionFoundError
-            If there is nothing to return.
-        """
 
 
 @dataclass(frozen=True)
