@@ -4,8 +4,10 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 CORE   := CMakeLists.txt pyproject.toml $(wildcard cpp/*.cpp cpp/*.h)
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
+# Python compiles what it imports; compiling all that is installed would double the time.
+GET    := $(PIP) install --no-compile
 # Build tools live in the environment, so that rebuilding the core is incremental.
-INSTALL = $(PIP) install --no-build-isolation --editable
+INSTALL = $(GET) --no-build-isolation --editable
 
 .PHONY: demo test lint format docs bench clean help
 
@@ -14,7 +16,7 @@ help:  ## show this list
 
 $(VENV)/.tools:
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) install "scikit-build-core>=0.11" "nanobind>=2.4" "cmake>=3.20" ninja
+	$(GET) "scikit-build-core>=0.11" "nanobind>=2.4" "cmake>=3.20" ninja
 	@touch $@
 
 $(VENV)/.core: $(VENV)/.tools $(CORE)

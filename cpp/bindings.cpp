@@ -14,4 +14,10 @@ NB_MODULE(_core, m) {
     kempe::bind_tabu(m);
     kempe::bind_seeding(m);
     kempe::bind_sequential(m);
+    kempe::bind_costs(m);
+    kempe::bind_chains(m);
+    kempe::bind_mwis(m);
+    kempe::bind_simultaneous(m);
+    kempe::bind_three_colour(m);
+    kempe::bind_empty(m);
 }

@@ -41,6 +41,10 @@ Out2<T> to_numpy(std::vector<T>&& values, std::size_t rows, std::size_t columns)
     return Out2<T>(data, {rows, columns}, owner);
 }
 
+// Offsets, vertices, colours and gains of moves as a tuple of arrays.
+struct Moves;
+nb::tuple to_tuple(Moves&& moves);
+
 void bind_instance(nb::module_& m);
 void bind_supernodes(nb::module_& m);
 void bind_clusters(nb::module_& m);
@@ -53,5 +57,11 @@ void bind_exact_colouring(nb::module_& m);
 void bind_tabu(nb::module_& m);
 void bind_seeding(nb::module_& m);
 void bind_sequential(nb::module_& m);
+void bind_costs(nb::module_& m);
+void bind_chains(nb::module_& m);
+void bind_mwis(nb::module_& m);
+void bind_simultaneous(nb::module_& m);
+void bind_three_colour(nb::module_& m);
+void bind_empty(nb::module_& m);
 
 }  // namespace kempe

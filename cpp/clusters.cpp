@@ -4,18 +4,11 @@
 #include <vector>
 
 #include "bindings.h"
+#include "checks.h"
 #include "instance.h"
 
 namespace kempe {
 namespace {
-
-void check_colours(const Instance& instance, const In1<Colour>& colours, int k) {
-    if (colours.shape(0) != static_cast<std::size_t>(instance.size))
-        throw std::invalid_argument("colours must have one entry per supernode");
-    for (int v = 0; v < instance.size; ++v)
-        if (colours.data()[v] < 0 || colours.data()[v] >= k)
-            throw std::invalid_argument("a colour is outside 0..n_clusters-1");
-}
 
 nb::tuple cluster_means(const Instance& instance, In1<Colour> colours, int k) {
     check_colours(instance, colours, k);
@@ -45,11 +38,12 @@ double between_inertia(const Instance& instance, In1<Colour> colours, In2<double
     nb::gil_scoped_release release;
     with_points(instance, [&](const auto& points) {
         for (Vertex v = 0; v < instance.size; ++v)
-            total += instance.weight[v] *
-                     squared_distance(points[v],
-                                      centroids.data() + static_cast<std::size_t>(colours.data()[v]) *
-                                                             instance.dimension,
-                                      instance.dimension);
+            total +=
+                instance.weight[v] *
+                squared_distance(points[v],
+                                 centroids.data() + static_cast<std::size_t>(colours.data()[v]) *
+                                                        instance.dimension,
+                                 instance.dimension);
     });
     return total;
 }
@@ -76,9 +70,9 @@ Out2<double> squared_distances(const Instance& instance, In1<Vertex> vertices,
     return to_numpy(std::move(result), m, k);
 }
 
-// For each cluster, sum over its rows of coefficient * (row - centroid of the cluster). With standard
-// normal coefficients the result has the scatter matrix of the cluster as covariance, and no
-// matrix of size d x d is ever formed.
+// For each cluster, sum over its rows of coefficient * (row - centroid of the cluster). With
+// standard normal coefficients the result has the scatter matrix of the cluster as covariance, and
+// no matrix of size d x d is ever formed.
 template <class T>
 Out2<double> combine_rows(In2<T> rows, In1<Colour> labels, In1<double> coefficients,
                           In2<double> centroids) {
@@ -151,7 +145,8 @@ Out2<double> points_of(const Instance& instance, In1<Vertex> vertices) {
     with_points(instance, [&](const auto& points) {
         for (std::size_t r = 0; r < m; ++r) {
             const Vertex v = vertices.data()[r];
-            if (v < 0 || v >= instance.size) throw std::invalid_argument("a vertex is out of range");
+            if (v < 0 || v >= instance.size)
+                throw std::invalid_argument("a vertex is out of range");
             for (std::size_t f = 0; f < d; ++f) result[r * d + f] = points[v][f];
         }
     });

@@ -1,4 +1,5 @@
-// Sequential Kempe descent: one chain after the other, each swapped at once if it lowers the objective.
+// Sequential Kempe descent: one chain after the other, each swapped at once if it lowers the
+// objective.
 #pragma once
 
 #include <algorithm>
@@ -15,11 +16,20 @@ namespace kempe {
 // descending again allocates nothing. One object per thread.
 template <class T>
 class Descent {
-   public:
+ public:
     Descent(const Instance& instance, const Points<T>& points, int k)
-        : instance_(instance), partition_(instance, points, k), k_(k), d_(instance.dimension),
-          changed_(k), checked_(instance.size), floor_(instance.size), recent_(k),
-          failed_colour_(instance.size), failed_time_(instance.size), point_(d_), distance_(k),
+        : instance_(instance),
+          partition_(instance, points, k),
+          k_(k),
+          d_(instance.dimension),
+          changed_(k),
+          checked_(instance.size),
+          floor_(instance.size),
+          recent_(k),
+          failed_(instance.constrained_vertices.size() * k),
+          blocked_(instance.size),
+          point_(d_),
+          distance_(k),
           insertion_(k) {
         candidates_.reserve(k);
     }
@@ -30,12 +40,7 @@ class Descent {
         partition_.load(colours);
         // Improvements below rounding error would never end; an average vertex sets the scale.
         tolerance_ = kRelativeTolerance * std::max(partition_.inertia(), 0.0) / instance_.size;
-        now_ = 1;
-        settled_ = 0;
-        std::fill(changed_.begin(), changed_.end(), now_);
-        std::fill(checked_.begin(), checked_.end(), 0);
-        std::fill(failed_time_.begin(), failed_time_.end(), 0);
-        for (Colour c = 0; c < k_; ++c) recent_[c] = c;
+        restart_clock();
     }
 
     // Move the reference of a cluster; vertices will look at it again.
@@ -50,18 +55,22 @@ class Descent {
         touch(c);
     }
 
-    // Swap improving chains until none is left or it is time to stop.
+    // Swap improving chains until none is left or it is time to stop. Chains of several vertices
+    // are expensive to collect, so they are tried only when no vertex can move alone any more.
     void run(Objective objective, Stopper& stopper) {
         objective_ = objective;
         Time before;
         do {
-            before = now_;
-            for (Vertex v = 0; v < instance_.size; ++v) {
-                if (changed_[recent_[0]] <= checked_[v]) continue;
-                if (stopper.should_stop()) return;
-                visit(v);
-            }
-        } while (now_ != before);
+            whole_chains_ = false;
+            do {
+                before = now_;
+                sweep(instance_.free_vertices, stopper);
+                sweep(instance_.constrained_vertices, stopper);
+            } while (now_ != before && !stopper.stopped());
+            whole_chains_ = true;
+            for (Vertex v : instance_.constrained_vertices)
+                if (blocked_[v] && !stopper.should_stop()) visit_all_clusters(v);
+        } while (now_ != before && !stopper.stopped());
     }
 
     // From fixed centroids to a local optimum of the inertia.
@@ -79,6 +88,7 @@ class Descent {
 
     // A trial starts from a local optimum and is kept or undone as a whole.
     void begin_trial() {
+        if (now_ > kLatest) restart_clock();
         partition_.begin_trial();
         settled_ = now_;
         std::fill(checked_.begin(), checked_.end(), now_);
@@ -88,7 +98,8 @@ class Descent {
         partition_.end_trial(keep);
         if (keep) return;
         advance();
-        for (int position = 0; position < k_ && changed_[recent_[position]] > settled_; ++position) {
+        for (int position = 0; position < k_ && changed_[recent_[position]] > settled_;
+             ++position) {
             partition_.use_mean(recent_[position]);
             changed_[recent_[position]] = now_;
         }
@@ -96,11 +107,22 @@ class Descent {
         floor_.swap(saved_floor_);
     }
 
-   private:
-    using Time = std::uint64_t;
+ private:
+    using Time = std::uint32_t;
     static constexpr double kRelativeTolerance = 1e-12;
+    static constexpr double kRounding = 1e-12;
+    static constexpr Time kLatest = std::numeric_limits<Time>::max() / 2;
 
     void advance() { ++now_; }
+
+    void restart_clock() {
+        now_ = 1;
+        settled_ = 0;
+        std::fill(changed_.begin(), changed_.end(), now_);
+        std::fill(checked_.begin(), checked_.end(), 0);
+        std::fill(failed_.begin(), failed_.end(), 0);
+        for (Colour c = 0; c < k_; ++c) recent_[c] = c;
+    }
 
     void touch(Colour c) {
         changed_[c] = now_;
@@ -125,6 +147,14 @@ class Descent {
     double insertion_cost(Colour c, double w, double distance) const {
         const double weight = partition_.cluster_weight(c);
         return w * weight / (weight + w) * distance;
+    }
+
+    void sweep(const std::vector<Vertex>& vertices, Stopper& stopper) {
+        for (Vertex v : vertices) {
+            if (changed_[recent_[0]] <= checked_[v]) continue;
+            if (stopper.should_stop()) return;
+            visit(v);
+        }
     }
 
     void visit(Vertex v) {
@@ -168,9 +198,10 @@ class Descent {
         const double gain = removal_gain(v, distance_[own]);
         const bool fixed = objective_ == Objective::fixed_centroids;
         insertion_[own] = std::numeric_limits<double>::infinity();
+        blocked_[v] = false;
         floor_[v] = *std::min_element(insertion_.begin(), insertion_.end());
         candidates_.clear();
-        const double bar = gain - tolerance_;
+        const double bar = improvement_bar(gain);
         if (floor_[v] < bar)
             for (Colour c = 0; c < k_; ++c) {
                 if (c == own) continue;
@@ -185,8 +216,11 @@ class Descent {
         const double following = insertion_cost(c, w, distance);
         floor_[v] = std::min(floor_[v], following);
         const double cost = objective_ == Objective::fixed_centroids ? w * distance : following;
-        if (cost < gain - tolerance_) candidates_.emplace_back(cost - gain, c);
+        if (cost < improvement_bar(gain)) candidates_.emplace_back(cost - gain, c);
     }
+
+    // An insertion must cost less than this, or the gain is within rounding error.
+    double improvement_bar(double gain) const { return gain * (1 - kRounding) - tolerance_; }
 
     void compute_distances(Vertex v) {
         if (const double* by_feature = partition_.by_feature()) {
@@ -200,19 +234,20 @@ class Descent {
 
     // Take the first cluster, best for v alone first, whose chain improves the objective.
     void try_candidates(Vertex v) {
-        std::sort(candidates_.begin(), candidates_.end());
+        if (candidates_.size() > 1) std::sort(candidates_.begin(), candidates_.end());
         for (const auto& [change, c] : candidates_)
-            if (try_cluster(v, c)) return;
+            if (partition_.moves_alone(v, c) ? try_alone(v, c) : try_chain(v, c)) return;
     }
 
-    bool try_cluster(Vertex v, Colour to) {
-        if (partition_.moves_alone(v, to)) {
-            const Chain chain = partition_.single(v, to);
-            if (partition_.cluster_size(chain.from) == 1) return false;
-            swap(chain);
-            return true;
-        }
-        if (failed_before(v, to)) return false;
+    bool try_alone(Vertex v, Colour to) {
+        if (partition_.cluster_size(partition_.colour(v)) == 1) return false;
+        swap(partition_.single(v, to));
+        return true;
+    }
+
+    bool try_chain(Vertex v, Colour to) {
+        blocked_[v] = true;
+        if (!whole_chains_ || failed_before(v, to)) return false;
         const Chain chain = partition_.collect(v, to);
         if (partition_.change(chain, objective_) < -tolerance_) {
             swap(chain);
@@ -229,15 +264,16 @@ class Descent {
         touch(chain.from);
     }
 
+    // A chain depends on its two clusters alone.
     bool failed_before(Vertex v, Colour other) const {
-        return failed_colour_[v] == other && failed_time_[v] >= changed_[other] &&
-               failed_time_[v] >= changed_[partition_.colour(v)];
+        const Time failed = failed_[partition_.slot(v) * k_ + other];
+        return failed >= changed_[other] && failed >= changed_[partition_.colour(v)];
     }
 
     void remember_failure(const Chain& chain) {
         for (Vertex u : partition_.chain()) {
-            failed_colour_[u] = partition_.colour(u) == chain.from ? chain.to : chain.from;
-            failed_time_[u] = now_;
+            const Colour other = partition_.colour(u) == chain.from ? chain.to : chain.from;
+            failed_[partition_.slot(u) * k_ + other] = now_;
         }
     }
 
@@ -248,15 +284,17 @@ class Descent {
     double tolerance_ = 0.0;
 
     Time now_ = 0;
-    Time settled_ = 0;                   // when the running trial began
-    std::vector<Time> changed_;          // per cluster
-    std::vector<Time> checked_;          // per vertex
-    std::vector<double> floor_;          // per vertex: inserting it elsewhere costs at least this,
-                                         // clusters changed since it last looked left aside
+    Time settled_ = 0;           // when the running trial began
+    std::vector<Time> changed_;  // per cluster
+    std::vector<Time> checked_;  // per vertex
+    std::vector<double> floor_;  // per vertex: inserting it elsewhere costs at least this,
+                                 // clusters changed since it last looked left aside
     std::vector<double> saved_floor_;
-    std::vector<Colour> recent_;         // clusters, the most recently changed first
-    std::vector<Colour> failed_colour_;  // per vertex: other colour of a chain that did not improve
-    std::vector<Time> failed_time_;
+    std::vector<Colour> recent_;  // clusters, the most recently changed first
+    bool whole_chains_ = false;
+    std::vector<Time> failed_;   // per constrained vertex and other colour: when their chain
+                                 // was last found not to improve
+    std::vector<char> blocked_;  // per vertex: would move, but not alone
 
     std::vector<double> point_, distance_, insertion_;
     std::vector<std::pair<double, Colour>> candidates_;

@@ -9,7 +9,8 @@ namespace {
 
 void classify_vertices(Instance& instance) {
     for (Vertex v = 0; v < instance.size; ++v) {
-        auto& list = instance.graph.degree(v) ? instance.constrained_vertices : instance.free_vertices;
+        auto& list =
+            instance.graph.degree(v) ? instance.constrained_vertices : instance.free_vertices;
         list.push_back(v);
     }
 }
@@ -19,7 +20,8 @@ void construct(Instance* self, In2<T> rows, In2<T> merged, In1<std::int32_t> sou
                In1<double> weight, In1<std::int64_t> offsets, In1<Vertex> targets) {
     const std::size_t size = source.shape(0);
     if (weight.shape(0) != size || offsets.shape(0) != size + 1)
-        throw std::invalid_argument("weight, source and offsets disagree on the number of supernodes");
+        throw std::invalid_argument(
+            "weight, source and offsets disagree on the number of supernodes");
     if (merged.shape(1) != rows.shape(1))
         throw std::invalid_argument("rows and merged have different numbers of features");
     new (self) Instance();

@@ -12,8 +12,8 @@ namespace kempe {
 using Vertex = std::int32_t;  // a supernode
 using Colour = std::int32_t;  // a cluster
 
-// Mean points of the supernodes. A supernode of one row borrows that row of the data; only supernodes
-// of several rows have a mean of their own, in `merged`. So large data is never copied.
+// Mean points of the supernodes. A supernode of one row borrows that row of the data; only
+// supernodes of several rows have a mean of their own, in `merged`. So large data is never copied.
 template <class T>
 struct Points {
     const T* rows = nullptr;

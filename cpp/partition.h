@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <utility>
@@ -17,7 +18,7 @@ namespace kempe {
 // What a move is judged by.
 enum class Objective {
     fixed_centroids,  // cost to given centroids (the paper's KSAssignment)
-    inertia,          // exact change of the inertia: centroids follow every move (Hartigan and Wong)
+    inertia,  // exact change of the inertia: centroids follow every move (Hartigan and Wong)
 };
 
 // A Kempe chain in two colours, seen from one of them. Its vertices lie in Partition::chain().
@@ -29,12 +30,22 @@ struct Chain {
 
 template <class T>
 class Partition {
-   public:
+ public:
     Partition(const Instance& instance, const Points<T>& points, int k)
-        : instance_(instance), points_(points), k_(k), d_(instance.dimension),
-          colour_(instance.size), slot_(instance.size, -1), mean_(std::size_t(k) * d_),
-          centroid_(std::size_t(k) * d_), by_feature_(d_ <= kFewFeatures ? centroid_.size() : 0),
-          weight_(k), size_(k), origin_(d_), shift_(d_), mark_(instance.size, 0) {
+        : instance_(instance),
+          points_(points),
+          k_(k),
+          d_(instance.dimension),
+          colour_(instance.size),
+          slot_(instance.size, -1),
+          mean_(std::size_t(k) * d_),
+          centroid_(std::size_t(k) * d_),
+          by_feature_(d_ <= kFewFeatures ? centroid_.size() : 0),
+          weight_(k),
+          size_(k),
+          origin_(d_),
+          shift_(d_),
+          mark_(instance.size, 0) {
         std::int32_t next = 0;
         for (Vertex v : instance.constrained_vertices) slot_[v] = next++;
         neighbour_count_.resize(std::size_t(next) * k);
@@ -63,10 +74,11 @@ class Partition {
     const T* point(Vertex v) const { return points_[v]; }
     const std::vector<Vertex>& chain() const { return chain_; }
 
+    // Position of a constrained vertex among them.
+    std::size_t slot(Vertex v) const { return static_cast<std::size_t>(slot_[v]); }
+
     // Whether moving v to a colour needs no other vertex to move.
-    bool moves_alone(Vertex v, Colour to) {
-        return slot_[v] < 0 || neighbours(v, to) == 0;
-    }
+    bool moves_alone(Vertex v, Colour to) { return slot_[v] < 0 || neighbours(v, to) == 0; }
 
     double distance(Vertex v, Colour c) const {
         if (d_ > 8) return distance_between(points_[v], centroid(c), d_);
@@ -156,7 +168,9 @@ class Partition {
         if (objective == Objective::fixed_centroids) return fixed;
         const double weight_from = weight_[chain.from] + m, weight_to = weight_[chain.to] - m;
         if (weight_from <= 0 || weight_to <= 0) return never;
-        return fixed - tt / weight_from - rest / weight_to;
+        const double saved = tt / weight_from + rest / weight_to;
+        // What is left must exceed the rounding error of what cancels.
+        return fixed - saved + 1e-12 * (2 * std::abs(tg) + std::abs(m) * gg + saved);
     }
 
     // Swap the collected chain. With the inertia as objective the centroids follow.
@@ -194,7 +208,7 @@ class Partition {
         size_.swap(saved_size_);
     }
 
-   private:
+ private:
     // Up to this many features, distances to all centroids are computed centroid-parallel.
     static constexpr int kFewFeatures = 48;
 

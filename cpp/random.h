@@ -8,7 +8,7 @@
 namespace kempe {
 
 class Random {
-   public:
+ public:
     explicit Random(std::uint64_t seed) {
         for (auto& word : state_) {
             seed += 0x9e3779b97f4a7c15ull;
@@ -36,7 +36,7 @@ class Random {
         return static_cast<std::uint32_t>(((next() >> 32) * bound) >> 32);
     }
 
-   private:
+ private:
     std::uint64_t state_[4];
 };
 

@@ -11,29 +11,32 @@ namespace kempe {
 
 template <class T>
 class RelocationSearch {
-   public:
+ public:
     RelocationSearch(const Instance& instance, Descent<T>& descent, int k)
-        : instance_(instance), descent_(descent), k_(k), cumulative_(instance.size) {}
+        : instance_(instance), descent_(descent), k_(k), cost_(instance.size), removal_(k) {}
 
-    // Try `tries` relocations from the loaded local optimum; stop early at `target`. Returns
-    // how many were tried; `since_best` counts those after the last improvement.
-    int run(int tries, double target, Random& random, Stopper& stopper, int& since_best) {
+    // Try up to `tries` relocations from the loaded local optimum, until `patience` in a row
+    // failed or the inertia is down to `target`. Returns how many were tried; `failures` counts
+    // those in a row that failed, and goes on from what it was.
+    int run(int tries, int patience, double target, Random& random, Stopper& stopper,
+            int& failures) {
         double best = descent_.partition().inertia();
-        since_best = 0;
-        update_masses();
+        update_chances();
         int tried = 0;
-        for (; tried < tries && best > target && !stopper.look(); ++tried) {
+        while (tried < tries && failures < patience && best > target && !stopper.look()) {
             const bool improved = attempt(best, random, stopper);
-            since_best = improved ? 0 : since_best + 1;
-            if (improved) update_masses();
+            if (stopper.stopped() && !improved) break;
+            ++tried;
+            failures = improved ? 0 : failures + 1;
+            if (improved) update_chances();
         }
         return tried;
     }
 
-   private:
+ private:
     bool attempt(double& best, Random& random, Stopper& stopper) {
-        const Colour removed = static_cast<Colour>(random.below(static_cast<std::uint32_t>(k_)));
-        const Vertex onto = draw_vertex(random);
+        const auto removed = static_cast<Colour>(draw(removal_, random));
+        const auto onto = static_cast<Vertex>(draw(cost_, random));
         descent_.begin_trial();
         descent_.place_centroid_on(removed, onto);
         descent_.run(Objective::fixed_centroids, stopper);
@@ -45,27 +48,50 @@ class RelocationSearch {
         return improved;
     }
 
+    void update_chances() {
+        sum_costs();
+        sum_removal_chances();
+    }
+
     // A supernode is drawn with probability proportional to its present cost.
-    void update_masses() {
+    void sum_costs() {
         double total = 0.0;
         auto& partition = descent_.partition();
         for (Vertex v = 0; v < instance_.size; ++v) {
             total += instance_.weight[v] * partition.distance(v, partition.colour(v));
-            cumulative_[v] = total;
+            cost_[v] = total;
         }
     }
 
-    Vertex draw_vertex(Random& random) const {
-        const double position = random.uniform() * cumulative_.back();
-        const auto found = std::upper_bound(cumulative_.begin(), cumulative_.end(), position);
-        return static_cast<Vertex>(
-            std::min<std::ptrdiff_t>(found - cumulative_.begin(), instance_.size - 1));
+    // Few clusters are superfluous, so a centroid is drawn with probability inversely proportional
+    // to what merging its cluster with the most suitable other one would add to the inertia.
+    void sum_removal_chances() {
+        const auto& partition = descent_.partition();
+        double total = 0.0;
+        for (Colour c = 0; c < k_; ++c) {
+            double cheapest = std::numeric_limits<double>::infinity();
+            for (Colour other = 0; other < k_; ++other) {
+                if (other == c) continue;
+                const double a = partition.cluster_weight(c), b = partition.cluster_weight(other);
+                const double distance = distance_between(
+                    partition.centroid(c), partition.centroid(other), instance_.dimension);
+                cheapest = std::min(cheapest, a * b / (a + b) * distance);
+            }
+            total += cheapest > 0 && std::isfinite(cheapest) ? 1.0 / cheapest : 1.0;
+            removal_[c] = total;
+        }
+    }
+
+    static std::size_t draw(const std::vector<double>& cumulative, Random& random) {
+        const double position = random.uniform() * cumulative.back();
+        const auto found = std::upper_bound(cumulative.begin(), cumulative.end(), position);
+        return std::min<std::size_t>(found - cumulative.begin(), cumulative.size() - 1);
     }
 
     const Instance& instance_;
     Descent<T>& descent_;
     const int k_;
-    std::vector<double> cumulative_;
+    std::vector<double> cost_, removal_;  // cumulative
 };
 
 }  // namespace kempe

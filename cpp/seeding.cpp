@@ -50,8 +50,7 @@ std::vector<Vertex> seed_vertices(const Instance& instance, const Points<T>& poi
         for (int t = 0; t < rounds; ++t) {
             // When every point coincides with a seed there is nothing to choose by.
             const std::size_t position =
-                total > 0 ? draw(mass, total, random)
-                          : random.below(static_cast<std::uint32_t>(n));
+                total > 0 ? draw(mass, total, random) : random.below(static_cast<std::uint32_t>(n));
             const T* seed = points[candidates[position]];
             double trial_total = 0.0;
             for (std::size_t i = 0; i < n; ++i) {

@@ -1,4 +1,5 @@
-// Python's view of the sequential descent and the relocation search, for either floating-point type.
+// Python's view of the sequential descent and the relocation search, for either floating-point
+// type.
 #include <memory>
 #include <stdexcept>
 #include <variant>
@@ -19,7 +20,7 @@ struct Engine {
 };
 
 class SequentialSearch {
-   public:
+ public:
     SequentialSearch(const Instance& instance, int k) : instance_(instance), k_(k) {
         if (k < 1) throw std::invalid_argument("n_clusters must be positive");
         with_points(instance, [&]<class T>(const Points<T>& points) {
@@ -54,20 +55,20 @@ class SequentialSearch {
         });
     }
 
-    nb::tuple relocate(In1<Colour> colours, int tries, double target, std::uint64_t seed,
-                       Stopper& stopper) {
+    nb::tuple relocate(In1<Colour> colours, int tries, int patience, int failures, double target,
+                       std::uint64_t seed, Stopper& stopper) {
         check(colours);
-        int tried = 0, since_best = 0;
+        int tried = 0;
         Random random(seed);
         auto result = work([&](auto& engine) {
             engine.descent.load(colours.data());
             engine.descent.run(Objective::inertia, stopper);
-            tried = engine.relocation.run(tries, target, random, stopper, since_best);
+            tried = engine.relocation.run(tries, patience, target, random, stopper, failures);
         });
-        return nb::make_tuple(std::move(result), tried, since_best);
+        return nb::make_tuple(std::move(result), tried, failures);
     }
 
-   private:
+ private:
     template <class T>
     void settle_at(Descent<T>& descent, const double* centroids, Stopper& stopper) {
         for (Colour c = 0; c < k_; ++c)
@@ -118,7 +119,8 @@ void bind_sequential(nb::module_& m) {
         .def("shift", &SequentialSearch::shift, nb::arg("colours"), nb::arg("centroids"),
              nb::arg("stopper"))
         .def("relocate", &SequentialSearch::relocate, nb::arg("colours"), nb::arg("tries"),
-             nb::arg("target"), nb::arg("seed"), nb::arg("stopper"));
+             nb::arg("patience"), nb::arg("failures"), nb::arg("target"), nb::arg("seed"),
+             nb::arg("stopper"));
 }
 
 }  // namespace kempe

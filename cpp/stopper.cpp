@@ -56,8 +56,7 @@ bool Stopper::pending_interrupt() {
 
 void bind_stopper(nb::module_& m) {
     nb::class_<Stopper>(m, "Stopper")
-        .def(nb::init<double>(),
-             nb::arg("seconds") = std::numeric_limits<double>::infinity())
+        .def(nb::init<double>(), nb::arg("seconds") = std::numeric_limits<double>::infinity())
         .def("look", &Stopper::look, nb::call_guard<nb::gil_scoped_release>())
         .def("stop", &Stopper::stop)
         .def_prop_ro("stopped", &Stopper::stopped)

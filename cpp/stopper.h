@@ -8,7 +8,7 @@
 namespace kempe {
 
 class Stopper {
-   public:
+ public:
     explicit Stopper(double seconds = std::numeric_limits<double>::infinity());
 
     // Cheap enough for inner loops: looks at the clock on every 256th call of a thread, and at
@@ -26,7 +26,7 @@ class Stopper {
     bool interrupted() const { return interrupted_.load(std::memory_order_relaxed); }
     double remaining() const;  // seconds, never negative
 
-   private:
+ private:
     using Clock = std::chrono::steady_clock;
     bool pending_interrupt();
 

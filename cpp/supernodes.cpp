@@ -11,7 +11,7 @@ namespace kempe {
 namespace {
 
 class DisjointSets {
-   public:
+ public:
     explicit DisjointSets(std::size_t size) : parent_(size) {
         std::iota(parent_.begin(), parent_.end(), 0);
     }
@@ -28,7 +28,7 @@ class DisjointSets {
         parent_[b] = a;
     }
 
-   private:
+ private:
     std::vector<Vertex> parent_;
 };
 
@@ -97,7 +97,8 @@ EdgeLists edges_by_bitmap(const Vertex* supernode, Vertex size, const I* pairs, 
 }
 
 template <class I>
-EdgeLists edges_by_sorting(const Vertex* supernode, Vertex size, const I* pairs, std::size_t count) {
+EdgeLists edges_by_sorting(const Vertex* supernode, Vertex size, const I* pairs,
+                           std::size_t count) {
     EdgeLists graph;
     graph.offsets.assign(static_cast<std::size_t>(size) + 1, 0);
     for (std::size_t p = 0; p < count; ++p) {
@@ -146,8 +147,10 @@ nb::tuple cannot_link_graph(In1<Vertex> supernode, Vertex size, In2<I> cannot_li
 }  // namespace
 
 void bind_supernodes(nb::module_& m) {
-    m.def("supernodes", &supernodes<std::int32_t>, nb::arg("rows"), nb::arg("must_link").noconvert());
-    m.def("supernodes", &supernodes<std::int64_t>, nb::arg("rows"), nb::arg("must_link").noconvert());
+    m.def("supernodes", &supernodes<std::int32_t>, nb::arg("rows"),
+          nb::arg("must_link").noconvert());
+    m.def("supernodes", &supernodes<std::int64_t>, nb::arg("rows"),
+          nb::arg("must_link").noconvert());
     m.def("cannot_link_graph", &cannot_link_graph<std::int32_t>, nb::arg("supernode"),
           nb::arg("size"), nb::arg("cannot_link").noconvert());
     m.def("cannot_link_graph", &cannot_link_graph<std::int64_t>, nb::arg("supernode"),

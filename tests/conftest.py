@@ -1,4 +1,4 @@
-"""Fixtures that all tests share: planted instances, exhaustive search, the benchmark data folder."""
+"""Fixtures that all tests share: planted instances, exhaustive search, the benchmark data."""
 
 from __future__ import annotations
 

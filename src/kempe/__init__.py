@@ -1,7 +1,34 @@
 """K-means clustering under must-link and cannot-link constraints."""
 
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
 from kempe.constraints import Constraints
 from kempe.exceptions import InfeasibleConstraintsError, NoSolutionFoundError
 
-__all__ = ["Constraints", "InfeasibleConstraintsError", "NoSolutionFoundError"]
+if TYPE_CHECKING:
+    from kempe.estimators import KempeKMeans
+
+__all__ = ["Constraints", "InfeasibleConstraintsError", "KempeKMeans", "NoSolutionFoundError"]
 __version__ = "0.1.0"
+
+# scikit-learn takes a second to import, so what needs it is loaded on first use.
+_LOADED_LATE = {
+    "KempeKMeans": "kempe.estimators",
+    "datasets": "kempe.datasets",
+    "methods": "kempe.methods",
+    "plotting": "kempe.plotting",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _LOADED_LATE:
+        raise AttributeError(f"module 'kempe' has no attribute {name!r}")
+    module = importlib.import_module(_LOADED_LATE[name])
+    return module if module.__name__ == f"kempe.{name}" else getattr(module, name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LOADED_LATE})

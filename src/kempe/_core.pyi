@@ -138,3 +138,89 @@ def chain_descent(
 
 def kmeans_plus_plus(instance: Instance, candidates: _Ints, n_clusters: int, seed: int) -> _Ints:
     """Supernodes drawn by greedy k-means++ from ``candidates``."""
+
+def own_costs(instance: Instance, colours: _Ints, centroids: _Floats) -> _Floats:
+    """Weighted squared distance of every supernode to its centroid."""
+
+def assign_free(instance: Instance, colours: _Ints, centroids: _Floats) -> _Ints:
+    """Move the supernodes without a cannot-link edge to their nearest centroids."""
+
+def improving_chains(
+    instance: Instance, colours: _Ints, centroids: _Floats, free: bool = True
+) -> tuple[_Longs, _Ints, _Ints, _Floats]:
+    """All Kempe chains whose swap lowers the cost at fixed centroids.
+
+    Offsets into the vertices of the chains, the vertices, the colour each gets by the swap, and the
+    gain of every chain. Without ``free``, vertices that have no cannot-link edge are left out.
+    """
+
+def move_conflicts(
+    instance: Instance, offsets: _Longs, vertices: _Ints, colours: _Ints
+) -> tuple[_Longs, _Ints]:
+    """Graph of the moves that exclude each other, in compressed sparse rows.
+
+    Two moves do if they share a vertex, or if a cannot-link edge joins them and both its ends would
+    have the same colour afterwards.
+    """
+
+def simultaneous_step(instance: Instance, colours: _Ints, centroids: _Floats) -> _Ints:
+    """One simultaneous Kempe assignment with the greedy independent set."""
+
+def simultaneous_settle(
+    instance: Instance, colours: _Ints, centroids: _Floats, stopper: Stopper
+) -> _Ints:
+    """Repeat ``simultaneous_step`` until no chain improves."""
+
+def simultaneous_descend(
+    instance: Instance, colours: _Ints, n_clusters: int, stopper: Stopper
+) -> _Ints:
+    """Alternate centroid update and ``simultaneous_step`` until no chain improves."""
+
+def three_colour_moves(
+    instance: Instance, colours: _Ints, n_clusters: int, stopper: Stopper
+) -> tuple[_Longs, _Ints, _Ints, _Floats]:
+    """Improved rotations of three-colour components that lower the inertia.
+
+    As ``improving_chains``, but the gain is in inertia, about moving centroids.
+    """
+
+def fill_empty(instance: Instance, colours: _Ints, n_clusters: int) -> _Ints:
+    """Give each empty cluster the vertex whose move lowers the inertia most."""
+
+def mwis_greedy(weights: _Floats, offsets: _Longs, targets: _Ints) -> NDArray[np.bool_]:
+    """Heavy maximal independent set: greedy, then local search."""
+
+def mwis_by_order(
+    weights: _Floats, offsets: _Longs, targets: _Ints, score: _Floats
+) -> NDArray[np.bool_]:
+    """Maximal independent set that takes nodes by descending score."""
+
+def mwis_small(weights: _Floats, offsets: _Longs, targets: _Ints) -> NDArray[np.bool_]:
+    """Heaviest independent set of a graph of at most 32 nodes."""
+
+class SequentialSearch:
+    """Sequential Kempe descent; holds its working memory, so use one per thread."""
+
+    def __init__(self, instance: Instance, n_clusters: int) -> None: ...
+    def settle(self, colours: _Ints, centroids: _Floats, stopper: Stopper) -> _Ints:
+        """Swap chains that lower the cost to fixed centroids until none is left."""
+    def descend(self, colours: _Ints, stopper: Stopper) -> _Ints:
+        """Swap chains that lower the inertia, centroids following, until none is left."""
+    def shift(self, colours: _Ints, centroids: _Floats, stopper: Stopper) -> _Ints:
+        """Settle on the centroids, then descend."""
+    def relocate(
+        self,
+        colours: _Ints,
+        tries: int,
+        patience: int,
+        failures: int,
+        target: float,
+        seed: int,
+        stopper: Stopper,
+    ) -> tuple[_Ints, int, int]:
+        """Relocate single centroids and keep what improves.
+
+        Ends after ``tries``, after ``patience`` failures in a row (``failures`` of them before
+        this call), or at an inertia between supernodes of ``target``. Returns the colours, the
+        number of tries, and the failures in a row.
+        """

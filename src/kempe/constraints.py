@@ -26,7 +26,8 @@ class Constraints:
     ----------
     must_link, cannot_link
         Pairs of 0-based row numbers: an (m, 2) integer array, a list of tuples, a data frame of
-        two columns, or an n x n sparse matrix whose non-zero entries are the pairs. ``None`` for none.
+        two columns, or an n x n sparse matrix whose non-zero entries are the pairs. ``None`` for
+        none.
     n_rows
         Number of rows the pairs refer to. If given, pairs are checked against it at once.
 
@@ -98,7 +99,7 @@ class Constraints:
         Examples
         --------
         >>> Constraints.from_labels([0, 0, 1, -1])
-        Constraints(1 must-link, 1 cannot-link)
+        Constraints(1 must-link, 1 cannot-link, 4 rows)
         """
         known = np.asarray(labels)
         if known.ndim != 1:
@@ -117,7 +118,7 @@ class Constraints:
         Examples
         --------
         >>> Constraints.from_matrix([[0, 1, -1], [1, 0, 0], [-1, 0, 0]])
-        Constraints(1 must-link, 1 cannot-link)
+        Constraints(1 must-link, 1 cannot-link, 3 rows)
         """
         entries = sparse.coo_array(matrix)
         _check_square(entries.shape, "the constraint matrix")
@@ -132,7 +133,7 @@ class Constraints:
         )
 
     def check_rows(self, n_rows: int) -> None:
-        """Raise ``ValueError`` unless every pair refers to rows ``0 .. n_rows - 1``."""
+        """Raise ``ValueError`` unless every pair refers to rows 0 to ``n_rows - 1``."""
         if self.n_rows is not None and self.n_rows != n_rows:
             raise ValueError(
                 f"the constraints refer to {self.n_rows} rows but the data has {n_rows}; "
@@ -218,7 +219,7 @@ def as_constraints(
     """Combine the arguments of ``fit`` into one ``Constraints``."""
     for name, value in (("must_link", must_link), ("cannot_link", cannot_link)):
         if isinstance(value, Constraints):
-            if constraints is not None:
+            if constraints is not None and constraints is not value:
                 raise ValueError(f"got Constraints twice, as {name} and as constraints")
             constraints = value
             must_link, cannot_link = (
@@ -237,7 +238,7 @@ def as_constraints(
 
 
 def _rows_of_matrix(value: object) -> int | None:
-    return int(value.shape[0]) if sparse.issparse(value) else None
+    return int(value.shape[0]) if sparse.issparse(value) else None  # type: ignore[attr-defined]
 
 
 def _as_pairs(value: object, name: str) -> Pairs:
@@ -261,8 +262,8 @@ def _as_integers(pairs: NDArray[Any], name: str) -> Pairs:
         return pairs
     if pairs.dtype.kind in "iu":
         return pairs.astype(np.int64)
-    if pairs.dtype.kind == "b":
-        raise TypeError(f"{name} must hold row numbers, got booleans")
+    if pairs.dtype.kind in "bc":
+        raise TypeError(f"{name} must hold row numbers, got {pairs.dtype} values")
     try:
         numbers = pairs.astype(np.float64)
     except (TypeError, ValueError):
@@ -327,7 +328,9 @@ def _check_pairs_differ(cannot_link: Pairs) -> None:
     if same.any():
         position = int(np.argmax(same))
         row = int(cannot_link[position, 0])
-        raise ValueError(f"cannot_link pair {position} is ({row}, {row}): a row cannot be apart from itself")
+        raise ValueError(
+            f"cannot_link pair {position} is ({row}, {row}): a row cannot be apart from itself"
+        )
 
 
 def _check_range(pairs: Pairs, n_rows: int, name: str) -> None:

@@ -6,14 +6,33 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from kempe.estimators import BLPKMCC, CLCKM, COPKM, COPKM_P, ICOPKM, PCCC, S_MDEClust
+from kempe.estimators import (
+    BLPKMCC,
+    CLCKM,
+    COPKM,
+    COPKM_P,
+    ICOPKM,
+    PCCC,
+    KempeKMeans,
+    S_MDEClust,
+)
 from kempe.estimators._base import ConstrainedClusterer
 
 Factory = Callable[..., ConstrainedClusterer]
 
+_paper = partial(
+    KempeKMeans, search="iterated", assignment="simultaneous", max_mutations=200, exact="never"
+)
+_paper_exact = partial(_paper, max_mutations=50, exact="refine")
+
 # The paper gives every method the same start; where none is given, all but the population of
 # S_MDEClust take k-means++.
 _REGISTRY: dict[str, Factory] = {
+    "kempe": KempeKMeans,
+    "KSKM": _paper,
+    "KSKM_repo": partial(_paper, perturbation=0.0),
+    "KSKM_E": _paper_exact,
+    "KSKM_E_repo": partial(_paper_exact, perturbation=0.0),
     "PCCC": PCCC,
     "BLPKMCC": partial(BLPKMCC, init="k-means++"),
     "S_MDEClust": partial(S_MDEClust, population_size=10),
@@ -29,7 +48,9 @@ def names() -> list[str]:
     return list(_REGISTRY)
 
 
-def create(name: str, n_clusters: int, random_state: Any = None, **options: Any) -> ConstrainedClusterer:
+def create(
+    name: str, n_clusters: int, random_state: Any = None, **options: Any
+) -> ConstrainedClusterer:
     """Make a ready estimator for a method of the paper.
 
     Parameters

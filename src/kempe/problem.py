@@ -163,7 +163,9 @@ class Problem:
             centroids, _ = self.means(colours)
         return self.within + _core.between_inertia(self.core, colours, centroids)
 
-    def costs(self, centroids: Centroids, vertices: NDArray[np.int32] | None = None) -> NDArray[np.float64]:
+    def costs(
+        self, centroids: Centroids, vertices: NDArray[np.int32] | None = None
+    ) -> NDArray[np.float64]:
         """Weighted squared distance of supernodes (all, or some) to every centroid."""
         if vertices is None:
             vertices = np.arange(self.n_supernodes, dtype=np.int32)

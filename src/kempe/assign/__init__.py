@@ -7,7 +7,7 @@ worse.
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -62,3 +62,13 @@ class Descent(Protocol):
         stopper: _core.Stopper,
     ) -> Colours:
         """Alternate assignment and centroid update down to a local optimum of the inertia."""
+
+
+@runtime_checkable
+class SteppingDescent(Descent, Protocol):
+    """A descent that can also be asked for a single assignment (Algorithm 2 of the paper)."""
+
+    def step(
+        self, problem: Problem, colours: Colours, centroids: Centroids, rng: np.random.Generator
+    ) -> Colours:
+        """Improve the assignment to fixed centroids once."""

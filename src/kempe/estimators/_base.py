@@ -33,7 +33,7 @@ from kempe.search.stop import StoppingRule, TimeLimit
 _EXACT_IN_FLOAT32 = ("bool", "int8", "uint8", "int16", "uint16", "float16")
 
 
-class ConstrainedClusterer(  # type: ignore[misc]
+class ConstrainedClusterer(
     ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator
 ):
     """Base class of the constrained clusterers.
@@ -204,11 +204,12 @@ class ConstrainedClusterer(  # type: ignore[misc]
         return -float(np.dot(weights, distances.astype(np.float64) ** 2))
 
     def _recorder(self, problem: Problem, rules: Iterable[StoppingRule] = ()) -> Recorder:
-        """Recorder with the given rules, the time limit, and the user's callbacks."""
+        """Make a recorder with the given rules, the time limit and the user's callbacks."""
         limit = [] if self.time_limit is None else [TimeLimit(self.time_limit)]
         given = self.callbacks or ()
         own = [given] if isinstance(given, Callbacks) else list(given)
-        return Recorder(problem, [*rules, *limit], [*own, *display(self.verbose)])
+        every = [*rules, *limit]
+        return Recorder(problem, every, [*own, *display(self.verbose, every)])
 
     def _generator(self) -> np.random.Generator:
         seed = check_random_state(self.random_state).randint(2**31 - 1)

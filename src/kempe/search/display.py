@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import logging
+import weakref
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from kempe.search.callbacks import Callbacks
+from kempe.search.stop import MaxMutations, StoppingRule, TimeLimit
 
 if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress
+
     from kempe.problem import Problem
     from kempe.search.result import Result
     from kempe.search.stop import SearchState
@@ -15,11 +21,79 @@ if TYPE_CHECKING:
 logger = logging.getLogger("kempe")
 
 
+class ProgressBar(Callbacks):
+    """Progress bar with the mutations, the best inertia and the time.
+
+    It goes to standard error, or below the cell of a notebook. Where nobody watches (standard error
+    is a file or a pipe), only the final state is written.
+
+    Parameters
+    ----------
+    rules
+        Stopping rules of the search, from which the bar knows how far it has come.
+    console
+        Where to draw; standard error by default.
+    """
+
+    def __init__(self, rules: Iterable[StoppingRule] = (), console: Console | None = None) -> None:
+        rules = tuple(rules)
+        self._mutations = min(
+            (r.mutations for r in rules if isinstance(r, MaxMutations)), default=0
+        )
+        self._seconds = min((r.seconds for r in rules if isinstance(r, TimeLimit)), default=0.0)
+        self._console = console
+        self._progress: Progress | None = None
+
+    def on_start(self, problem: Problem) -> None:
+        """Show the bar."""
+        self._progress = _bar(self._console)
+        limited = self._mutations or self._seconds
+        self._task = self._progress.add_task(
+            f"{problem.n_rows:,} rows, {problem.n_clusters} clusters",
+            total=1.0 if limited else None,
+            state="first descent",
+        )
+        # If the search ends in an exception, the terminal gets its cursor back all the same.
+        self._stop = weakref.finalize(self, self._progress.stop)
+        self._progress.start()
+
+    def on_iteration(self, state: SearchState) -> None:
+        """Move the bar."""
+        if self._progress is None:
+            return
+        text = f"mutation {state.iteration:,}  best {state.best_inertia:.8g}"
+        self._progress.update(self._task, completed=self._share(state), state=text)
+
+    def on_end(self, result: Result) -> None:
+        """Leave the final state on the screen."""
+        if self._progress is None:
+            return
+        text = f"mutation {result.n_mutations:,}  best {result.inertia:.8g}  {result.stop_reason}"
+        self._progress.update(self._task, total=1.0, completed=1.0, state=text)
+        self._stop()
+        self._progress = None
+
+    def _share(self, state: SearchState) -> float:
+        """How far the nearest limit has been used up."""
+        by_mutations = state.iteration / self._mutations if self._mutations else 0.0
+        by_time = state.elapsed / self._seconds if self._seconds else 0.0
+        return min(1.0, max(by_mutations, by_time))
+
+
 class LogBest(Callbacks):
-    """Log the start, every new best and the end, at level INFO."""
+    """Log the start, every new best and the end to the logger ``kempe``, at level INFO.
+
+    If logging is not set up to show them, they go to standard error while the search runs.
+    """
+
+    def __init__(self) -> None:
+        self._handler: logging.Handler | None = None
+        self._level = logging.NOTSET
 
     def on_start(self, problem: Problem) -> None:
         """Log the size of the problem."""
+        if not (logger.hasHandlers() and logger.isEnabledFor(logging.INFO)):
+            self._show()
         logger.info(
             "%d rows in %d supernodes, %d cannot-link edges, %d clusters",
             problem.n_rows,
@@ -42,8 +116,42 @@ class LogBest(Callbacks):
         """Log the summary."""
         for line in result.summary().splitlines():
             logger.info("%s", line)
+        if self._handler is not None:
+            logger.removeHandler(self._handler)
+            logger.setLevel(self._level)
+            self._handler = None
+
+    def _show(self) -> None:
+        self._handler, self._level = logging.StreamHandler(), logger.level
+        self._handler.setFormatter(logging.Formatter("%(name)s: %(message)s"))
+        logger.addHandler(self._handler)
+        logger.setLevel(logging.INFO)
 
 
-def display(verbose: int) -> list[Callbacks]:
-    """Callbacks for a level of verbosity: 0 none, 1 and more log every new best."""
-    return [LogBest()] if verbose else []
+def display(verbose: int, rules: Iterable[StoppingRule] = ()) -> list[Callbacks]:
+    """Give the callbacks for a level of verbosity.
+
+    Parameters
+    ----------
+    verbose
+        0 shows nothing, 1 a progress bar, 2 and more a line in the log for every new best.
+    rules
+        Stopping rules of the search, for the progress bar.
+    """
+    if not verbose:
+        return []
+    return [ProgressBar(rules)] if int(verbose) == 1 else [LogBest()]
+
+
+def _bar(console: Console | None) -> Progress:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=24),
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[state]}"),
+        console=console or Console(stderr=True),
+        refresh_per_second=5,
+    )

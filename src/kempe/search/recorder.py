@@ -61,7 +61,7 @@ class Recorder:
         self.stopper = _core.Stopper(min(limits, default=math.inf))
         self._callbacks = CallbackList(callbacks)
         self._statistics = Statistics()
-        self._iteration = -1
+        self._iteration = 0
         self._best_iteration = 0
         self._started = time.perf_counter()
         self._cpu_started = time.process_time()
@@ -73,9 +73,13 @@ class Recorder:
         """Seconds since the search began."""
         return time.perf_counter() - self._started
 
-    def record(self, solution: Solution, kind: str) -> bool:
-        """Note a solution that was looked at; return whether it is the best so far."""
-        self._iteration += 1
+    def record(self, solution: Solution, kind: str, mutations: int = 1) -> bool:
+        """Note a solution that was looked at; return whether it is the best so far.
+
+        ``mutations`` is how many were made since the last call; the first solution of all is no
+        mutation.
+        """
+        self._iteration = 0 if self._state is None else self._iteration + mutations
         improved = self.best is None or solution.inertia < self.best.inertia
         if improved:
             self.best = solution

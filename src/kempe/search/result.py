@@ -90,7 +90,7 @@ class Result:
                 f"inertia       {self.inertia:,.6g} ({gain:.2f} % below the first descent)",
                 f"mutations     {self.n_mutations:,}, stopped by {self.stop_reason}",
                 f"time          {self.runtime:.3f} s, {self.cpu_time:.3f} s of processor time",
-                f"problem       {self.n_supernodes:,} supernodes, {self.n_edges:,} cannot-link edges",
+                f"problem       {self.n_supernodes:,} supernodes, {self.n_edges:,} edges",
             ]
         )
 

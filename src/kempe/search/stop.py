@@ -81,13 +81,13 @@ class TimeLimit:
 
 @dataclass(frozen=True)
 class TargetInertia:
-    """Stop as soon as the inertia is this low."""
+    """Stop as soon as the inertia is this low, up to rounding."""
 
     inertia: float
 
     def __call__(self, state: SearchState) -> bool:
         """Return whether to stop now."""
-        return state.best_inertia <= self.inertia
+        return state.best_inertia <= self.inertia + 1e-12 * abs(self.inertia)
 
 
 class AnyOf:

@@ -38,7 +38,7 @@ class ExactDescent:
     inner: Descent
     mode: Mode = "first"
     backend: Backend = "auto"
-    effort: float = 2.0
+    effort: float = 1.0
     _assigner: ExactAssigner | None = field(default=None, init=False, repr=False)
     _explored: set[bytes] = field(default_factory=set, init=False, repr=False)
 

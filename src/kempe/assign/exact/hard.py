@@ -29,7 +29,8 @@ Floats = NDArray[np.float64]
 
 # Two costs closer than this, relative to the total, count as equal.
 TOLERANCE = 1e-7
-# The first relaxation has a row where vertices of a clique share one of so many nearest clusters.
+# The first relaxation has a row where vertices of a clique share one of so many nearest clusters;
+# fewer if there are few clusters, where that would mean all rows.
 FIRST_RANKS = 3
 # A row of the relaxation is violated, and a share fractional, beyond this.
 ROUNDING = 1e-6
@@ -237,7 +238,8 @@ class _Search:
     def relax(self) -> None:
         """Solve the linear relaxation, adding violated rows, until none is violated."""
         if self.hard.rows is None:
-            nearest = _rank(self.part.costs) < FIRST_RANKS
+            ranks = min(FIRST_RANKS, 1 + self.part.costs.shape[1] // 5)
+            nearest = _rank(self.part.costs) < ranks
             self.hard.rows = self.hard.cliques.loads(nearest.astype(float)) > 1.0
         # Without a row the cost above the nearest cluster is the reduced cost.
         self.rule_out(self.part.costs)

@@ -1,0 +1,148 @@
+"""Draw docs/_static/architecture.svg: the layers from pyproject.toml, and the way of the data."""
+
+from __future__ import annotations
+
+import tomllib
+from html import escape
+from pathlib import Path
+
+DOCS = Path(__file__).parent
+PICTURE = DOCS / "_static" / "architecture.svg"
+
+WHAT = {
+    "cli": "commands: demo, fit, check, methods, bench",
+    "bench": "instances, runs, tables and figures of the paper",
+    "plotting": "clusters, convergence, graph",
+    "datasets": "benchmark data",
+    "methods": "every method by the paper's name",
+    "estimators": "KempeKMeans and the rivals: scikit-learn's interface",
+    "search": "iterated and memetic; stopping rules, callbacks, result",
+    "assign": "descents to a local optimum",
+    "mutate": "perturb, relocate, shift",
+    "init": "first centroids and colouring",
+    "relaxation": "semidefinite bound and embedding",
+    "feasibility": "can it be done? proofs if not",
+    "certificates": "proofs in the user's row numbers",
+    "colouring": "k colours, or a proof that there are none",
+    "graph": "the cannot-link graph by itself",
+    "problem": "supernodes and the cannot-link graph",
+    "constraints": "pairs from whatever the user has",
+    "exceptions": "what can go wrong",
+}
+FLOW = [
+    ("X, pairs", "rows of the user"),
+    ("Constraints", "checked pairs of rows"),
+    ("Problem", "supernodes, graph"),
+    ("start", "centroids, proper colouring"),
+    ("descent", "Kempe swaps, new centroids"),
+    ("mutation", "perturb, relocate"),
+    ("Result", "best colouring, history"),
+    ("labels_", "rows of the user"),
+]
+FONT = 'font-family="Helvetica, Arial, sans-serif"'
+INK, PALE, EDGE, ACCENT = "#222222", "#EEF3FA", "#7A93B5", "#332288"
+WIDTH, LEFT, RIGHT, ROW = 980, 620, 240, 50
+
+
+def layers() -> list[list[str]]:
+    """Layers from the top, as import-linter enforces them."""
+    pyproject = tomllib.loads((DOCS.parent / "pyproject.toml").read_text(encoding="utf-8"))
+    contracts = pyproject["tool"]["importlinter"]["contracts"]
+    named = next(contract["layers"] for contract in contracts if contract["type"] == "layers")
+    return [
+        layer.replace("|", " ").replace(":", " ").translate({40: "", 41: ""}).split()
+        for layer in named
+    ]
+
+
+def box(x: float, y: float, width: float, title: str, text: str) -> str:
+    """Rectangle with a title and a line below it."""
+    middle = x + width / 2
+    return (
+        f'<rect x="{x:.0f}" y="{y:.0f}" width="{width:.0f}" height="38" rx="5" '
+        f'fill="{PALE}" stroke="{EDGE}"/>'
+        f'<text x="{middle:.0f}" y="{y + 16:.0f}" font-size="13" font-weight="bold" '
+        f'text-anchor="middle" fill="{INK}" {FONT}>{escape(title)}</text>'
+        f'<text x="{middle:.0f}" y="{y + 31:.0f}" font-size="11" text-anchor="middle" '
+        f'fill="{INK}" {FONT}>{escape(text)}</text>'
+    )
+
+
+def head(x: float, y: float, dx: int, dy: int) -> str:
+    """Arrow head at a point, looking along one of the axes."""
+    back, side = (x - 8 * dx, y - 8 * dy), (4 * dy, 4 * dx)
+    corners = [
+        (x, y),
+        (back[0] + side[0], back[1] + side[1]),
+        (back[0] - side[0], back[1] - side[1]),
+    ]
+    return f'<polygon points="{" ".join(f"{a:.0f},{b:.0f}" for a, b in corners)}" fill="{ACCENT}"/>'
+
+
+def arrow(path: str, x: float, y: float, dx: int, dy: int) -> str:
+    """Path that ends with a head at a point."""
+    line = f'<path d="{path}" fill="none" stroke="{ACCENT}" stroke-width="1.6"/>'
+    return line + head(x, y, dx, dy)
+
+
+def down(x: float, top: float, bottom: float) -> str:
+    """Arrow downwards."""
+    return arrow(f"M {x:.0f} {top:.0f} V {bottom - 6:.0f}", x, bottom, 0, 1)
+
+
+def heading(x: float, text: str) -> str:
+    """Line of text above a column."""
+    return f'<text x="{x:.0f}" y="22" font-size="14" fill="{ACCENT}" {FONT}>{escape(text)}</text>'
+
+
+def stack(names: list[list[str]]) -> list[str]:
+    """Layers, one above the other, with the compiled core at the bottom."""
+    parts = [heading(40, "A module imports only from layers below its own")]
+    for level, layer in enumerate(names):
+        width = (LEFT - 50 - 8 * (len(layer) - 1)) / len(layer)
+        for position, name in enumerate(layer):
+            parts.append(
+                box(40 + position * (width + 8), 36 + level * ROW, width, name, WHAT[name])
+            )
+    bottom = 36 + len(names) * ROW
+    parts.append(
+        box(40, bottom, LEFT - 50, "_core (C++)", "arrays in, arrays out: graph, chains, descents")
+    )
+    parts.append(down(20, 40, bottom + 36))
+    return parts
+
+
+def flow() -> list[str]:
+    """Way of the data, from top to bottom; mutation leads back to descent."""
+    x, step = WIDTH - RIGHT - 50, 78
+    parts = [heading(x, "The way of the data")]
+    for position, (title, text) in enumerate(FLOW):
+        y = 36 + position * step
+        parts.append(box(x, y, RIGHT, title, text))
+        if position:
+            parts.append(down(x + RIGHT / 2, y - step + 38, y))
+    descent, mutation = (36 + step * index + 19 for index in (4, 5))
+    edge = x + RIGHT
+    back = f"M {edge} {mutation} H {edge + 26} V {descent} H {edge + 6}"
+    parts.append(arrow(back, edge, descent, -1, 0))
+    return parts
+
+
+def draw() -> str:
+    """Give the whole picture."""
+    names = layers()
+    height = max(36 + (len(names) + 1) * ROW, 36 + 78 * len(FLOW)) + 4
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" '
+            f'width="{WIDTH}" height="{height}">',
+            f'<rect width="{WIDTH}" height="{height}" fill="white"/>',
+            *stack(names),
+            *flow(),
+            "</svg>\n",
+        ]
+    )
+
+
+if __name__ == "__main__":
+    PICTURE.write_text(draw(), encoding="utf-8")

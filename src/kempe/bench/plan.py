@@ -1,0 +1,272 @@
+"""Plans: which methods run on which data sets, levels and seeds, and under which limits."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from fnmatch import fnmatchcase
+from importlib import resources
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from kempe import datasets
+from kempe.datasets import Facts
+
+MAIN = "main"
+"""Variant of the runs that need no special setting."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """One run: everything that decides its outcome.
+
+    Attributes
+    ----------
+    variant
+        Name of the setting, which keeps for example runs without mutation apart from others.
+    dataset, level
+        What ``kempe.datasets.load`` is asked for.
+    method
+        Name of a registered method, or ``"module:Class"`` for an estimator of one's own.
+    seed
+        Decides the starting centroids, together with data set and level, and is the
+        ``random_state`` of the method.
+    options
+        Parameters of the method.
+    time_limit
+        Seconds of wall time after which the method is to return the best it has.
+    must_link
+        Whether must-link pairs are kept.
+    dtype
+        Type of the features.
+    """
+
+    variant: str
+    dataset: str
+    level: float | None
+    method: str
+    seed: int
+    options: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    time_limit: float = 3600.0
+    must_link: bool = True
+    dtype: str = "float64"
+
+    @property
+    def key(self) -> str:
+        """Name under which the run is stored."""
+        return f"{self.variant}|{self.dataset}|{self.level}|{self.method}|{self.seed}"
+
+    def settings(self) -> dict[str, Any]:
+        """Give what must not change while a store is filled, apart from the key."""
+        return {
+            "options": dict(self.options),
+            "time_limit": self.time_limit,
+            "must_link": self.must_link,
+            "dtype": self.dtype,
+        }
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A full cross of methods, data sets, levels and seeds.
+
+    Attributes
+    ----------
+    datasets
+        Names or shell patterns, for example ``"COL2/*"``.
+    levels
+        Constraint levels; empty for all that the collection has.
+    seeds
+        Seeds of the runs.
+    options
+        Parameters per method. In a TOML file the text ``"None"`` stands for ``None``.
+    """
+
+    methods: Sequence[str]
+    datasets: Sequence[str]
+    levels: Sequence[float] = ()
+    seeds: Sequence[int] = tuple(range(10))
+    variant: str = MAIN
+    options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    time_limit: float = 3600.0
+    must_link: bool = True
+    dtype: str = "float64"
+
+    def __post_init__(self) -> None:
+        if not self.methods:
+            raise ValueError("an experiment needs at least one method")
+        for pattern in self.datasets:
+            if not datasets.describe(pattern):
+                raise ValueError(f"no data set matches {pattern!r}")
+        if self.time_limit <= 0:
+            raise ValueError(f"time_limit must be positive, got {self.time_limit}")
+        if self.dtype not in ("float64", "float32"):
+            raise ValueError(f"dtype must be float64 or float32, got {self.dtype!r}")
+        unknown = set(self.options) - set(self.methods)
+        if unknown:
+            raise ValueError(f"options for methods that do not run: {', '.join(sorted(unknown))}")
+
+    def tasks(self) -> Iterator[Task]:
+        """All runs, those that share data next to each other."""
+        for facts in self.facts():
+            for level in self.levels or datasets.levels(facts.collection):
+                for seed in self.seeds:
+                    for method in self.methods:
+                        yield self._task(facts.key, level, seed, method)
+
+    def facts(self) -> list[Facts]:
+        """List the data sets, each once."""
+        found = {facts.key: facts for item in self.datasets for facts in datasets.describe(item)}
+        return list(found.values())
+
+    def _task(self, dataset: str, level: float, seed: int, method: str) -> Task:
+        return Task(
+            self.variant,
+            dataset,
+            level,
+            method,
+            seed,
+            self.options.get(method, {}),
+            self.time_limit,
+            self.must_link,
+            self.dtype,
+        )
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Experiments and the limits under which their runs are executed.
+
+    Attributes
+    ----------
+    memory_limit
+        Megabytes that one worker may hold; ``None`` for no limit.
+    grace
+        Seconds beyond the time limit after which a run that does not return is killed.
+    """
+
+    name: str
+    experiments: Sequence[Experiment]
+    description: str = ""
+    memory_limit: float | None = None
+    grace: float = 60.0
+
+    def restricted(
+        self,
+        methods: Sequence[str] = (),
+        datasets: Sequence[str] = (),
+        seeds: int | None = None,
+        time_limit: float | None = None,
+    ) -> Plan:
+        """Give the part of the plan with certain methods, data sets and first seeds.
+
+        Parameters
+        ----------
+        methods, datasets
+            Names of methods and patterns of data sets to keep; all if empty.
+        seeds
+            Number of seeds to keep.
+        time_limit
+            Another time limit for all runs.
+        """
+        parts = [
+            _restricted(item, methods, datasets, seeds, time_limit) for item in self.experiments
+        ]
+        kept = [item for item in parts if item is not None]
+        if not kept:
+            raise ValueError(f"nothing of the plan {self.name} is left by this selection")
+        return replace(self, experiments=kept)
+
+    def tasks(self) -> list[Task]:
+        """All runs, each once."""
+        unique: dict[str, Task] = {}
+        for experiment in self.experiments:
+            for task in experiment.tasks():
+                known = unique.setdefault(task.key, task)
+                if known.settings() != task.settings():
+                    raise ValueError(f"{task.key} is planned twice with different settings")
+        return list(unique.values())
+
+
+def _restricted(
+    item: Experiment,
+    methods: Sequence[str],
+    patterns: Sequence[str],
+    seeds: int | None,
+    time_limit: float | None,
+) -> Experiment | None:
+    kept = [name for name in item.methods if not methods or name in methods]
+    wanted = [facts.key for facts in item.facts() if not patterns or _matches(facts.key, patterns)]
+    if not kept or not wanted:
+        return None
+    return replace(
+        item,
+        methods=kept,
+        datasets=wanted,
+        seeds=item.seeds[:seeds],
+        options={name: item.options[name] for name in kept if name in item.options},
+        time_limit=time_limit or item.time_limit,
+    )
+
+
+def _matches(key: str, patterns: Sequence[str]) -> bool:
+    return any(fnmatchcase(key, pattern) for pattern in patterns)
+
+
+def shipped_plans() -> list[str]:
+    """Names of the plans that come with the package."""
+    folder = resources.files("kempe.bench").joinpath("plans")
+    return sorted(item.name.removesuffix(".toml") for item in folder.iterdir())
+
+
+def load_plan(name: str | PathLike[str]) -> Plan:
+    """Read a plan from a TOML file, or one of the shipped plans by its name.
+
+    Examples
+    --------
+    >>> load_plan("smoke").name
+    'smoke'
+    """
+    if str(name) in shipped_plans():
+        folder = resources.files("kempe.bench").joinpath("plans")
+        return parse_plan(folder.joinpath(f"{name}.toml").read_text(encoding="utf-8"))
+    path = Path(name)
+    if not path.is_file():
+        raise ValueError(
+            f"{name} is neither a file nor a shipped plan; those are {', '.join(shipped_plans())}"
+        )
+    return parse_plan(path.read_text(encoding="utf-8"))
+
+
+def parse_plan(text: str) -> Plan:
+    """Read a plan from the text of a TOML file."""
+    content = tomllib.loads(text)
+    given = content.pop("experiment", [])
+    if not isinstance(given, list) or not given:
+        raise ValueError("a plan needs at least one [[experiment]]")
+    shared = {name: content.pop(name) for name in _names(Experiment) & set(content)}
+    _check_names(content, Plan, "plan")
+    return Plan(experiments=[_experiment(shared | item) for item in given], **content)
+
+
+def _experiment(item: dict[str, Any]) -> Experiment:
+    _check_names(item, Experiment, "experiment")
+    seeds = item.get("seeds", 10)
+    item["seeds"] = list(range(seeds)) if isinstance(seeds, int) else seeds
+    item["options"] = {
+        method: {name: None if value == "None" else value for name, value in options.items()}
+        for method, options in item.get("options", {}).items()
+    }
+    return Experiment(**item)
+
+
+def _names(kind: type) -> set[str]:
+    return {item.name for item in fields(kind)}
+
+
+def _check_names(given: Mapping[str, Any], kind: type, what: str) -> None:
+    unknown = set(given) - _names(kind)
+    if unknown:
+        raise ValueError(f"unknown entries in the {what}: {', '.join(sorted(unknown))}")

@@ -1,0 +1,179 @@
+"""Worker processes that may crash, hang or run out of memory without stopping the plan."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from multiprocessing.connection import Connection, wait
+from typing import Any
+
+from kempe.bench.execution import execute
+from kempe.bench.plan import Task
+from kempe.bench.store import Record
+
+POLL = 0.2
+"""Seconds between two looks at the memory and the age of running tasks."""
+
+PREPARATION = 1800.0
+"""Seconds for starting a worker and loading, perhaps downloading, its data."""
+
+# Workers start with fresh interpreters: a forked one would share locks and threads.
+_context = multiprocessing.get_context("spawn")
+
+
+def outcomes(
+    tasks: Iterable[Task], *, workers: int, memory_limit: float | None, grace: float
+) -> Iterator[Record]:
+    """Execute tasks in worker processes and give their records as they finish.
+
+    Parameters
+    ----------
+    workers
+        Number of processes.
+    memory_limit
+        Megabytes a worker may hold.
+    grace
+        Seconds beyond its time limit after which a task is killed.
+    """
+    pending = iter(tasks)
+    crew = [_Worker(memory_limit, grace) for _ in range(workers)]
+    try:
+        busy = [worker for worker in crew if worker.start_next(pending)]
+        while busy:
+            wait([worker.connection for worker in busy], timeout=POLL)
+            for worker in list(busy):
+                record = worker.poll()
+                if record is None:
+                    continue
+                yield record
+                if not worker.start_next(pending):
+                    busy.remove(worker)
+    finally:
+        for worker in crew:
+            worker.stop()
+
+
+class _Worker:
+    """One process and the task that it works on."""
+
+    def __init__(self, memory_limit: float | None, grace: float) -> None:
+        self.memory_limit = memory_limit
+        self.grace = grace
+        self.process: Any = None
+        self.connection: Connection
+        self.task: Task
+        self.deadline = 0.0
+
+    def start_next(self, pending: Iterator[Task]) -> bool:
+        """Send the next task to the process; ``False`` if there is none."""
+        task = next(pending, None)
+        if task is None:
+            return False
+        if self.process is None:
+            self._start()
+        self.task = task
+        self.deadline = time.monotonic() + PREPARATION
+        # A process that has just died is noticed by ``poll``.
+        with suppress(OSError):
+            self.connection.send(task)
+        return True
+
+    def poll(self) -> Record | None:
+        """Record of the task if it is done, in whatever way."""
+        try:
+            record = self._receive()
+        except (EOFError, OSError):
+            return self._fail(f"crash: {_describe_exit(self._exit_code())}")
+        if record is not None:
+            return record
+        if time.monotonic() > self.deadline:
+            limit = self.task.time_limit + self.grace
+            return self._fail(f"hang: killed after {limit:g} s")
+        if self.memory_limit and _resident_mb(self.process.pid) > self.memory_limit:
+            return self._fail(f"memory: more than {self.memory_limit:g} MB")
+        return None
+
+    def _receive(self) -> Record | None:
+        if not self.connection.poll():
+            return None
+        record: Record | None = self.connection.recv()
+        if record is None:  # the method starts now, and with it the clock
+            self.deadline = time.monotonic() + self.task.time_limit + self.grace
+        elif record.reason.startswith("memory"):
+            self.stop()  # a fresh process has its memory in one piece
+        return record
+
+    def stop(self) -> None:
+        """End the process at once."""
+        if self.process is not None:
+            self.connection.close()
+            self.process.kill()
+            self.process.join()
+            self.process = None
+
+    def _start(self) -> None:
+        self.connection, other = _context.Pipe()
+        self.process = _context.Process(
+            target=_work, args=(other, os.getpid(), self.memory_limit), daemon=True
+        )
+        self.process.start()
+        other.close()
+
+    def _fail(self, reason: str) -> Record:
+        self.stop()
+        return Record.of(self.task, "failed", reason=reason)
+
+    def _exit_code(self) -> int:
+        self.process.join(timeout=5)
+        return int(self.process.exitcode or 0)
+
+
+def _describe_exit(code: int) -> str:
+    if code < 0:
+        return f"killed by signal {signal.Signals(-code).name}"
+    return f"ended with exit code {code}"
+
+
+def _resident_mb(pid: int) -> float:
+    import psutil
+
+    try:
+        return float(psutil.Process(pid).memory_info().rss) / 2**20
+    except psutil.Error:
+        return 0.0
+
+
+def _work(connection: Connection, parent: int, memory_limit: float | None) -> None:
+    """Loop of a worker process: receive a task, execute it, send its record."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's business
+    threading.Thread(target=_end_with_parent, args=(parent,), daemon=True).start()
+    _limit_memory(memory_limit)
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1), suppress(EOFError, OSError):
+        while True:
+            task = connection.recv()
+            connection.send(execute(task, on_ready=lambda: connection.send(None)))
+
+
+def _end_with_parent(parent: int) -> None:
+    """Leave nothing behind when the parent was killed: its successor starts the task anew."""
+    while os.getppid() == parent:
+        time.sleep(POLL)
+    os._exit(1)
+
+
+def _limit_memory(megabytes: float | None) -> None:
+    """Let allocations beyond the limit fail, which is kinder than being killed for them."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    if megabytes is not None:
+        _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+        resource.setrlimit(resource.RLIMIT_DATA, (int(megabytes * 2**20), hard))

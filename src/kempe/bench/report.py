@@ -1,0 +1,407 @@
+"""A report on one or several stores: one HTML page, LaTeX and CSV."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, fields
+from html import escape
+from importlib import resources
+from os import PathLike
+from pathlib import Path
+from string import Template
+from typing import Any
+
+from kempe.bench import figures
+from kempe.bench.statistics import Comparison, compare_all
+from kempe.bench.store import Record, Store
+from kempe.bench.summary import BASELINE, Quantity, Summary
+from kempe.bench.tables import PaperTable, TableCell, build_tables, format_number
+
+_HEADINGS: dict[str, str] = {
+    "inertia": "Inertia",
+    "time": "CPU time",
+    "success": "Success rate",
+    "ari": "Adjusted Rand index",
+}
+
+
+def write_report(stores: Sequence[str | PathLike[str]], folder: str | PathLike[str]) -> Path:
+    """Write ``report.html``, ``runs.csv`` and, per table, a LaTeX and a CSV file.
+
+    Parameters
+    ----------
+    stores
+        Folders with results, read as one.
+    folder
+        Where to write; made if it does not exist.
+
+    Returns
+    -------
+    Path
+        The HTML page.
+    """
+    opened = [Store(store) for store in stores]
+    records = list({record.key: record for store in opened for record in store.records()}.values())
+    if not records:
+        raise ValueError(f"no results in {', '.join(str(store) for store in stores)}")
+    target = Path(folder)
+    (target / "tables").mkdir(parents=True, exist_ok=True)
+    summary = Summary(records)
+    tables = build_tables(summary)
+    comparisons = method_comparisons(summary)
+    _write_runs(target / "runs.csv", records)
+    for table in tables:
+        _write_cells(target / "tables" / f"{table.spec.name}.csv", table)
+        latex = latex_table(table)
+        (target / "tables" / f"{table.spec.name}.tex").write_text(latex, encoding="utf-8")
+    _write_comparisons(target / "comparisons.csv", comparisons)
+    machines = [facts for store in opened for facts in store.environments().values()]
+    page = target / "report.html"
+    page.write_text(html_page(summary, records, tables, comparisons, machines), encoding="utf-8")
+    return page
+
+
+def method_comparisons(summary: Summary) -> dict[tuple[str, str], list[Comparison]]:
+    """Paired tests per collection and quantity, of every method against kempe and KSKM."""
+    quantities: tuple[Quantity, ...] = ("inertia", "time")
+    found: dict[tuple[str, str], list[Comparison]] = {}
+    for collection in ("COL1", "COL2", "COL3", "COL4"):
+        instances = summary.instances(collection=collection)
+        for quantity in quantities:
+            values = summary.matrix(quantity, instances)
+            pairs = compare_all(values, against=["kempe", BASELINE])
+            if instances and pairs:
+                found[collection, quantity] = [pair for pair in pairs if pair.n]
+    return found
+
+
+# CSV
+
+
+def _write_runs(path: Path, records: Iterable[Record]) -> None:
+    names = [item.name for item in fields(Record) if item.name not in ("history", "options")]
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(names)
+        writer.writerows([getattr(record, name) for name in names] for record in records)
+
+
+def _write_cells(path: Path, table: PaperTable) -> None:
+    head = (
+        "dataset,level,quantity,method,paper,ours,low,high,data_sets,data_sets_of,runs,"
+        "agrees_in_size,agrees_in_direction"
+    )
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(head.split(","))
+        writer.writerows(_cell_row(cell) for cell in table.cells)
+
+
+def _cell_row(cell: TableCell) -> list[Any]:
+    ours = cell.ours
+    numbers: list[Any] = [""] * 6
+    if ours is not None:
+        numbers = [ours.value, ours.low, ours.high, ours.n_sets, ours.n_sets_wanted, ours.n_runs]
+    return [
+        cell.dataset,
+        cell.level,
+        cell.quantity,
+        cell.method,
+        cell.paper,
+        *numbers,
+        cell.size,
+        cell.direction,
+    ]
+
+
+def _write_comparisons(path: Path, comparisons: dict[tuple[str, str], list[Comparison]]) -> None:
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["collection", "quantity", *(item.name for item in fields(Comparison))])
+        for (collection, quantity), pairs in comparisons.items():
+            writer.writerows([collection, quantity, *asdict(pair).values()] for pair in pairs)
+
+
+# LaTeX
+
+
+def latex_table(table: PaperTable) -> str:
+    """Booktabs table with our numbers and, in brackets, the published ones."""
+    parts = []
+    for quantity, _, rule in table.spec.parts:
+        methods = table.methods(quantity)
+        head = " & ".join(["Data", "Level", *(_latex(method) for method in methods)])
+        caption = f"{table.spec.title}. {_HEADINGS[quantity]}, ours (paper's); agreement in size "
+        body = "\n".join(_latex_rows(table, quantity, methods))
+        parts.append(
+            "\\begin{table}\n"
+            f"\\caption{{{_latex(caption + rule.describe())}.}}\n"
+            f"\\begin{{tabular}}{{ll{'r' * len(methods)}}}\n\\toprule\n{head} \\\\\n\\midrule\n"
+            f"{body}\n\\bottomrule\n\\end{{tabular}}\n\\end{{table}}\n"
+        )
+    return "\n".join(parts)
+
+
+def _latex_rows(table: PaperTable, quantity: str, methods: Sequence[str]) -> Iterable[str]:
+    cells = table.lookup()
+    for dataset, level in table.rows:
+        row = [_latex(dataset), f"{level:g}"]
+        for method in methods:
+            ours, paper = _numbers(cells.get((dataset, level, quantity, method)), table)
+            marked = (
+                f"\\textbf{{{ours}}}"
+                if _disagrees(cells, dataset, level, quantity, method)
+                else ours
+            )
+            row.append(f"{marked} ({paper})" if paper != "–" else marked)
+        yield " & ".join(row).replace("–", "--") + r" \\"
+
+
+def _latex(text: str) -> str:
+    for symbol in "&%_#":
+        text = text.replace(symbol, f"\\{symbol}")
+    return text.replace("±", "$\\pm$")
+
+
+def _disagrees(
+    cells: dict[tuple[str, float, str, str], TableCell],
+    dataset: str,
+    level: float,
+    quantity: str,
+    method: str,
+) -> bool:
+    cell = cells.get((dataset, level, quantity, method))
+    return cell is not None and cell.size is False
+
+
+def _numbers(cell: TableCell | None, table: PaperTable) -> tuple[str, str]:
+    if cell is None:
+        return "–", "–"
+    ours = None if cell.ours is None else cell.ours.value
+    decimals = table.spec.decimals
+    return (
+        format_number(ours, cell.quantity, decimals),
+        format_number(cell.paper, cell.quantity, decimals),
+    )
+
+
+# HTML
+
+
+def html_page(
+    summary: Summary,
+    records: Sequence[Record],
+    tables: Sequence[PaperTable],
+    comparisons: dict[tuple[str, str], list[Comparison]],
+    machines: Sequence[dict[str, Any]],
+) -> str:
+    """Give the whole page, with nothing outside it."""
+    template = resources.files("kempe.bench").joinpath("report.html").read_text(encoding="utf-8")
+    shown = [table for table in tables if table.has_runs]
+    absent = [table.spec.title for table in tables if not table.has_runs]
+    return Template(template).substitute(
+        facts=_facts(summary, records, machines),
+        agreement=_agreement(tables),
+        absent=escape("; ".join(absent)) or "none",
+        tables="\n".join(_html_table(table) for table in shown),
+        profiles=figures.performance_profiles(summary) if summary.instances() else "",
+        convergence=figures.convergence(summary),
+        scaling=figures.scaling(summary),
+        comparisons="\n".join(_comparison_table(*key, pairs) for key, pairs in comparisons.items()),
+        failures=_failures(records),
+        details=_details(summary),
+    )
+
+
+def _facts(summary: Summary, records: Sequence[Record], machines: Sequence[dict[str, Any]]) -> str:
+    failed = sum(not record.ok for record in records)
+    hours = sum(record.cpu_s or 0.0 for record in records) / 3600
+    instances = {(record.dataset, record.level) for record in records}
+    seeds = {record.seed for record in records}
+    limits = sorted({record.time_limit for record in records})
+    items = {
+        "runs": f"{len(records):,}, of which {failed:,} failed",
+        "instances": f"{len(instances):,} (data set and level)",
+        "methods": ", ".join(sorted({record.method for record in records})),
+        "seeds": f"{len(seeds)}, with the same starting centroids for all methods",
+        "time limit": ", ".join(f"{limit:g} s" for limit in limits) + " per run",
+        "processor time": f"{hours:.2f} hours in all",
+        "violated constraints": f"{sum(record.violations or 0 for record in records)}",
+    }
+    for number, facts in enumerate(machines, start=1):
+        packages = ", ".join(f"{name} {version}" for name, version in facts["packages"].items())
+        title = "machine" if len(machines) == 1 else f"machine {number}"
+        items[title] = (
+            f"{facts['processor']}, {facts['cores']} cores; Python {facts['python']}; {packages}"
+        )
+    return "".join(f"<dt>{escape(k)}</dt><dd>{escape(v)}</dd>" for k, v in items.items())
+
+
+def _agreement(tables: Sequence[PaperTable]) -> str:
+    rows = []
+    for table in tables:
+        counts = table.agreement()
+        title = escape(table.spec.title)
+        if table.has_runs:
+            title = f'<a href="#{table.spec.name}">{title}</a>'
+        rows.append(
+            f"<tr><th scope=row>{title}</th>"
+            f"<td>{_share(counts.direction, counts.directed)}</td>"
+            f"<td>{_share(counts.size, counts.compared)}</td>"
+            f"<td>{counts.partial or ''}</td><td>{counts.missing or ''}</td></tr>"
+        )
+    return "\n".join(rows)
+
+
+def _share(part: int, whole: int) -> str:
+    if not whole:
+        return "<span class=none>–</span>"
+    width = round(100 * part / whole)
+    return (
+        f"<span class=share style='--share:{width}%'><b>{part}</b> of {whole}</span>"
+        f"<span class=percent>{width} %</span>"
+    )
+
+
+def _html_table(table: PaperTable) -> str:
+    parts = [f"<section id={table.spec.name}><h3>{escape(table.spec.title)}</h3>"]
+    for quantity, _, rule in table.spec.parts:
+        if len(table.spec.parts) > 1:
+            parts.append(f"<h4>{_HEADINGS[quantity]}</h4>")
+        parts.append(f"<p class=rule>Agreement in size: {escape(rule.describe())}.</p>")
+        parts.append(_html_part(table, quantity))
+    return "".join(parts) + "</section>"
+
+
+def _html_part(table: PaperTable, quantity: Quantity) -> str:
+    methods, cells = table.methods(quantity), table.lookup()
+    head = "".join(f"<th scope=col>{escape(method)}</th>" for method in methods)
+    rows, previous = [], ""
+    for dataset, level in table.rows:
+        name = "" if dataset == previous else escape(dataset)
+        row = "".join(
+            _html_cell(cells.get((dataset, level, quantity, method)), table) for method in methods
+        )
+        group = " class=group" if name else ""
+        rows.append(f"<tr{group}><th scope=row>{name}</th><th scope=row>{level:g}</th>{row}</tr>")
+        previous = dataset
+    return (
+        f"<div class=scroll><table class=paper><thead><tr><th>data</th><th>level</th>{head}</tr>"
+        f"</thead><tbody>{''.join(rows)}</tbody></table></div>"
+    )
+
+
+def _html_cell(cell: TableCell | None, table: PaperTable) -> str:
+    ours, paper = _numbers(cell, table)
+    if cell is None or cell.ours is None:
+        return f"<td class=absent>–<small>{paper}</small></td>"
+    classes, mark = [], ""
+    if cell.ours.partial:
+        classes.append("partial")
+    if cell.size is False and cell.paper is not None:
+        higher = cell.ours.value > cell.paper
+        classes.append("off")
+        mark = "▲" if higher else "▼"
+    if cell.direction is False:
+        classes.append("turned")
+        mark += "≠"
+    return (
+        f'<td class="{" ".join(classes)}" title="{escape(_tooltip(cell))}">'
+        f"{ours}{f'<i>{mark}</i>' if mark else ''}<small>{paper}</small></td>"
+    )
+
+
+def _tooltip(cell: TableCell) -> str:
+    ours = cell.ours
+    if ours is None:
+        return ""
+    text = f"{cell.method}: {ours.value:.6g}"
+    if not math.isnan(ours.low):
+        text += f", 95 % interval {ours.low:.6g} to {ours.high:.6g}"
+    if ours.n_sets_wanted > 1:
+        text += f"; {ours.n_sets} of {ours.n_sets_wanted} data sets"
+    text += f"; {ours.n_runs} runs"
+    return text + (f"; paper {cell.paper:g}" if cell.paper is not None else "")
+
+
+def _comparison_table(collection: str, quantity: str, pairs: Sequence[Comparison]) -> str:
+    rows = "".join(
+        f"<tr><th scope=row>{escape(pair.first)}</th><th scope=row>{escape(pair.second)}</th>"
+        f"<td>{pair.n}</td><td>{pair.wins}</td><td>{pair.losses}</td><td>{pair.ratio:.4g}</td>"
+        f"<td>{_p_value(pair.p_value)}</td><td class={'sure' if pair.p_holm < 0.05 else 'open'}>"
+        f"{_p_value(pair.p_holm)}</td></tr>"
+        for pair in pairs
+    )
+    names = "first,second,instances,first better,second better,ratio,p,p (Holm)"
+    head = names.split(",")
+    columns = "".join(f"<th scope=col>{name}</th>" for name in head)
+    return (
+        f"<details><summary>{collection}: {_HEADINGS[quantity].lower()}</summary>"
+        f"<div class=scroll><table><thead><tr>{columns}</tr></thead><tbody>{rows}</tbody></table>"
+        "</div></details>"
+    )
+
+
+def _p_value(p: float) -> str:
+    return "&lt; 0.0001" if p < 1e-4 else f"{p:.4f}"
+
+
+def _failures(records: Sequence[Record]) -> str:
+    counts: dict[tuple[str, str], int] = {}
+    for record in records:
+        if not record.ok:
+            key = (record.method, record.reason.split(":")[0])
+            counts[key] = counts.get(key, 0) + 1
+    if not counts:
+        return "<p>No run failed.</p>"
+    rows = "".join(
+        f"<tr><th scope=row>{escape(method)}</th><td>{escape(kind)}</td><td>{count:,}</td></tr>"
+        for (method, kind), count in sorted(counts.items())
+    )
+    return (
+        "<div class=scroll><table><thead><tr><th>method</th><th>reason</th><th>runs</th></tr>"
+        f"</thead><tbody>{rows}</tbody></table></div>"
+    )
+
+
+def _details(summary: Summary) -> str:
+    quantities: tuple[Quantity, ...] = ("inertia", "time", "ari", "success")
+    parts = []
+    for collection in ("COL1", "COL2", "COL3", "COL4"):
+        instances = summary.instances(collection=collection)
+        parts += [
+            f"<details><summary>{collection}: {_HEADINGS[quantity].lower()}</summary>"
+            f"{_detail_table(summary, instances, quantity)}</details>"
+            for quantity in quantities
+            if instances
+        ]
+    return "".join(parts)
+
+
+def _detail_table(
+    summary: Summary, instances: Sequence[tuple[str, float]], quantity: Quantity
+) -> str:
+    values = summary.matrix(quantity, instances)
+    lower_is_better = quantity in ("inertia", "time")
+    head = "".join(f"<th scope=col>{escape(method)}</th>" for method in values)
+    rows = []
+    for number, (dataset, level) in enumerate(instances):
+        row = [float(found[number]) for found in values.values()]
+        known = [value for value in row if not math.isnan(value)]
+        best = (min if lower_is_better else max)(known, default=math.nan)
+        cells = "".join(_detail_cell(value, best, quantity) for value in row)
+        name = escape(dataset.split("/")[1])
+        rows.append(f"<tr><th scope=row>{name}</th><th scope=row>{level:g}</th>{cells}</tr>")
+    return (
+        f"<div class=scroll><table><thead><tr><th>data</th><th>level</th>{head}</tr></thead>"
+        f"<tbody>{''.join(rows)}</tbody></table></div>"
+    )
+
+
+def _detail_cell(value: float, best: float, quantity: str) -> str:
+    decimals = 3 if quantity == "time" else 2
+    text = format_number(value, quantity, decimals)
+    is_best = not math.isnan(value) and math.isclose(value, best, rel_tol=1e-6)
+    return f"<td class=best>{text}</td>" if is_best else f"<td>{text}</td>"

@@ -1,0 +1,81 @@
+"""Running a plan: skip what the store has, execute the rest, append as runs finish."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from kempe import methods
+from kempe.bench.environment import environment
+from kempe.bench.plan import Plan, Task
+from kempe.bench.pool import outcomes
+from kempe.bench.store import Record, Store, StoreError
+
+OnRecord = Callable[[Record], None]
+
+
+def run(
+    plan: Plan,
+    store: Store,
+    *,
+    workers: int | None = None,
+    retry_failed: bool = False,
+    on_start: Callable[[int, int], None] = lambda done, total: None,
+    on_record: OnRecord = lambda record: None,
+) -> list[Record]:
+    """Execute those runs of a plan that the store does not have.
+
+    Parameters
+    ----------
+    workers
+        Number of processes; by default one per core.
+    retry_failed
+        Whether to repeat planned runs that failed.
+    on_start
+        Called once with the number of runs that are done already and of all.
+    on_record
+        Called after every run, once it is safe on disk.
+
+    Returns
+    -------
+    list of Record
+        All runs of the plan.
+    """
+    tasks = plan.tasks()
+    _check_methods(tasks)
+    planned = {task.key for task in tasks}
+    name, facts = environment()
+    if retry_failed:
+        store.drop(lambda record: record.key in planned and not record.ok)
+    with store.writing() as append:
+        open_tasks = _open_tasks(tasks, store.records())
+        on_start(len(tasks) - len(open_tasks), len(tasks))
+        store.add_environment(name, facts)
+        crew = min(workers or os.cpu_count() or 1, max(1, len(open_tasks)))
+        for outcome in outcomes(
+            open_tasks, workers=crew, memory_limit=plan.memory_limit, grace=plan.grace
+        ):
+            record = replace(outcome, environment=name)
+            append(record)
+            on_record(record)
+    return [record for record in store.records() if record.key in planned]
+
+
+def _check_methods(tasks: Iterable[Task]) -> None:
+    known = methods.names()
+    for name in dict.fromkeys(task.method for task in tasks):
+        if ":" not in name and name not in known:
+            raise ValueError(f"unknown method {name!r}; known are {', '.join(known)}")
+
+
+def _open_tasks(tasks: Iterable[Task], records: Iterable[Record]) -> list[Task]:
+    done = {record.key: record for record in records}
+    for task in tasks:
+        known = done.get(task.key)
+        if known is not None and known.settings() != task.settings():
+            raise StoreError(
+                f"{task.key} is in the store with the settings {known.settings()}, but is now "
+                f"planned with {task.settings()}; use another store"
+            )
+    return [task for task in tasks if task.key not in done]

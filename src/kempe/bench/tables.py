@@ -1,0 +1,310 @@
+"""The tables of the paper with our numbers beside the published ones."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Literal
+
+from kempe import datasets
+from kempe.bench.plan import MAIN
+from kempe.bench.statistics import Estimate
+from kempe.bench.summary import BASELINE, Quantity, Summary, sort_methods
+
+Kind = Literal["multiple", "best", "absolute", "rate"]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """When a number of ours agrees with a published one.
+
+    Attributes
+    ----------
+    size
+        Allowed difference of sizes: absolute (``"difference"``), relative (``"share"``), or the
+        allowed ratio (``"factor"``).
+    scale
+        What ``size`` means.
+    equal
+        Two methods whose numbers differ by no more than this count as equal; relative, but
+        absolute for success rates.
+    """
+
+    size: float
+    scale: Literal["difference", "share", "factor"]
+    equal: float
+
+    def same_size(self, ours: float, paper: float) -> bool:
+        """Whether two numbers agree in size."""
+        slack = 1e-9
+        if self.scale == "difference":
+            return abs(ours - paper) <= self.size + slack
+        if paper == 0 or ours == 0:
+            return ours == paper
+        ratio = max(ours / paper, paper / ours)
+        return ratio <= (self.size if self.scale == "factor" else 1 + self.size) + slack
+
+    def direction(self, value: float, baseline: float) -> int:
+        """-1 below the baseline, 1 above it, 0 if both are equal within the rule."""
+        reference = 1.0 if self.scale == "difference" and baseline <= 1 else abs(baseline)
+        difference = value - baseline
+        if abs(difference) <= self.equal * reference + 1e-9:
+            return 0
+        return 1 if difference > 0 else -1
+
+    def describe(self) -> str:
+        """Say the rule in words."""
+        size = {
+            "difference": f"within ±{self.size:g}",
+            "share": f"within {100 * self.size:g} %",
+            "factor": f"within a factor of {self.size:g}",
+        }[self.scale]
+        return f"{size}; equal to {BASELINE} within {100 * self.equal:g} %"
+
+
+MULTIPLE = Rule(0.02, "difference", 0.005)
+FINE_MULTIPLE = Rule(0.01, "difference", 0.0005)
+RATE = Rule(0.05, "difference", 0.02)
+INERTIA = Rule(0.01, "share", 0.001)
+TIME = Rule(2.0, "factor", 0.1)
+
+
+@dataclass(frozen=True)
+class TableSpec:
+    """What a table of the paper shows.
+
+    Attributes
+    ----------
+    parts
+        Quantities, each with the kind of number and the rule for agreement.
+    decimals
+        Digits after the point in multiples and rates.
+    """
+
+    name: str
+    title: str
+    parts: Sequence[tuple[Quantity, Kind, Rule]]
+    variant: str = MAIN
+    decimals: int = 2
+
+
+SPECS = (
+    TableSpec("success-rate", "Success rate", [("success", "rate", RATE)]),
+    TableSpec("success-rate-col4", "Success rate on collection 4", [("success", "rate", RATE)]),
+    TableSpec("inertia", "Inertia as multiple of KSKM", [("inertia", "multiple", MULTIPLE)]),
+    TableSpec("inertia-col4", "Inertia on collection 4", [("inertia", "absolute", INERTIA)]),
+    TableSpec("time", "CPU time as multiple of KSKM", [("time", "multiple", TIME)]),
+    TableSpec("time-col4", "CPU seconds on collection 4", [("time", "absolute", TIME)]),
+    TableSpec(
+        "no-mutation",
+        "Without mutation, as multiple of KSKM",
+        [("inertia", "multiple", MULTIPLE), ("time", "multiple", TIME)],
+        variant="no-mutation",
+    ),
+    TableSpec(
+        "reposition",
+        "Repositioning without perturbation: inertia as multiple of KSKM",
+        [("inertia", "multiple", FINE_MULTIPLE)],
+        decimals=3,
+    ),
+    TableSpec(
+        "no-must-link",
+        "Collection 1 without must-link pairs",
+        [
+            ("inertia", "absolute", INERTIA),
+            ("success", "rate", Rule(0.1, "difference", 0.02)),
+            ("time", "absolute", TIME),
+        ],
+        variant="no-must-link",
+    ),
+    TableSpec(
+        "smde-inertia",
+        "Best inertia of ten runs as multiple of KSKM",
+        [("inertia", "best", MULTIPLE)],
+    ),
+    TableSpec(
+        "smde-time", "Total CPU time of ten runs as multiple of KSKM", [("time", "best", TIME)]
+    ),
+)
+
+
+@dataclass(frozen=True)
+class TableCell:
+    """One number of ours and its published counterpart.
+
+    Attributes
+    ----------
+    size, direction
+        Whether the two agree in size, and in being better or worse than the baseline; ``None``
+        where this cannot be said.
+    """
+
+    dataset: str
+    level: float
+    quantity: Quantity
+    method: str
+    paper: float | None
+    ours: Estimate | None
+    size: bool | None = None
+    direction: bool | None = None
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How many cells of a table agree with the paper.
+
+    Attributes
+    ----------
+    compared
+        Cells with a number of ours over all data sets that the paper's number covers.
+    partial
+        Cells for which some data sets are missing; not counted in the others.
+    missing
+        Cells of the paper for which there are no runs.
+    """
+
+    compared: int
+    size: int
+    directed: int
+    direction: int
+    partial: int
+    missing: int
+
+
+@dataclass(frozen=True)
+class PaperTable:
+    """A table with both numbers in every cell."""
+
+    spec: TableSpec
+    cells: Sequence[TableCell]
+
+    @property
+    def rows(self) -> list[tuple[str, float]]:
+        """Data sets (or collections) and levels, in the order of the paper."""
+        return list(dict.fromkeys((cell.dataset, cell.level) for cell in self.cells))
+
+    def methods(self, quantity: Quantity) -> list[str]:
+        """Columns of one part."""
+        return sort_methods({cell.method for cell in self.cells if cell.quantity == quantity})
+
+    def lookup(self) -> dict[tuple[str, float, str, str], TableCell]:
+        """Cells by data set, level, quantity and method."""
+        return {(c.dataset, c.level, c.quantity, c.method): c for c in self.cells}
+
+    @property
+    def has_runs(self) -> bool:
+        """Whether any cell has a number of ours."""
+        return any(cell.ours is not None for cell in self.cells)
+
+    def agreement(self) -> Agreement:
+        """Count the cells that agree."""
+        published = [cell for cell in self.cells if cell.paper is not None]
+        with_runs = [cell for cell in published if cell.ours is not None]
+        whole = [cell for cell in with_runs if cell.ours is not None and not cell.ours.partial]
+        return Agreement(
+            compared=len([cell for cell in whole if cell.size is not None]),
+            size=len([cell for cell in whole if cell.size]),
+            directed=len([cell for cell in whole if cell.direction is not None]),
+            direction=len([cell for cell in whole if cell.direction]),
+            partial=len(with_runs) - len(whole),
+            missing=len(published) - len(with_runs),
+        )
+
+
+def build_tables(summary: Summary) -> list[PaperTable]:
+    """All tables of the paper, with our numbers where there are runs."""
+    return [PaperTable(spec, list(_cells(spec, summary))) for spec in SPECS]
+
+
+def _cells(spec: TableSpec, summary: Summary) -> Iterator[TableCell]:
+    published = {key[1:]: value for key, value in paper_values().items() if key[0] == spec.name}
+    rows = list(dict.fromkeys((dataset, level) for dataset, level, _, _ in published))
+    methods = list(dict.fromkeys(method for _, _, _, method in published))
+    extra = ["kempe"] if "kempe" in summary.methods(spec.variant) else []
+    for quantity, kind, rule in spec.parts:
+        for dataset, level in rows:
+            ours = {
+                method: _ours(summary, spec.variant, dataset, level, method, quantity, kind)
+                for method in dict.fromkeys([BASELINE, *methods, *extra])
+            }
+            for method in [*methods, *extra]:
+                paper = published.get((dataset, level, quantity, method))
+                base = published.get((dataset, level, quantity, BASELINE))
+                size, direction = _judge(
+                    rule, kind, method, ours[method], ours[BASELINE], paper, base
+                )
+                yield TableCell(
+                    dataset, level, quantity, method, paper, ours[method], size, direction
+                )
+
+
+def _ours(
+    summary: Summary,
+    variant: str,
+    dataset: str,
+    level: float,
+    method: str,
+    quantity: Quantity,
+    kind: Kind,
+) -> Estimate | None:
+    names = _members(dataset)
+    if kind == "rate":
+        return summary.rate(variant, names, level, method)
+    if kind == "absolute":
+        cell = summary.cell(variant, names[0], level, method)
+        return None if cell is None else cell.estimate(quantity)
+    best = kind == "best"
+    return summary.multiple(variant, names, level, method, quantity, best=best)
+
+
+def _judge(
+    rule: Rule,
+    kind: Kind,
+    method: str,
+    ours: Estimate | None,
+    ours_base: Estimate | None,
+    paper: float | None,
+    paper_base: float | None,
+) -> tuple[bool | None, bool | None]:
+    """Whether a cell agrees in size and in direction."""
+    if ours is None or paper is None:
+        return None, None
+    trivial = kind in ("multiple", "best") and method == BASELINE
+    size = None if trivial else rule.same_size(ours.value, paper)
+    if method == BASELINE or ours_base is None or paper_base is None:
+        return size, None
+    ours_direction = rule.direction(ours.value, ours_base.value)
+    return size, ours_direction == rule.direction(paper, paper_base)
+
+
+def _members(dataset: str) -> tuple[str, ...]:
+    """Name the data sets that a row of the paper stands for."""
+    if dataset.startswith("COL"):
+        return datasets.names(dataset)
+    return (next(name for name in datasets.names() if name.split("/")[1] == dataset),)
+
+
+@cache
+def paper_values() -> dict[tuple[str, str, float, str, str], float | None]:
+    """Give the numbers of the paper by the columns of the file; ``None`` for a dash."""
+    file = resources.files("kempe.bench").joinpath("paper_tables.csv")
+    values = {}
+    for row in csv.DictReader(file.read_text(encoding="utf-8").splitlines()):
+        key = (row["table"], row["dataset"], float(row["level"]), row["quantity"], row["method"])
+        values[key] = float(row["value"]) if row["value"] else None
+    return values
+
+
+def format_number(value: float | None, cell_kind: str, decimals: int = 2) -> str:
+    """Print a number as the tables do."""
+    if value is None or math.isnan(value):
+        return "–"
+    if cell_kind == "time" and 0 < abs(value) < 0.01:
+        return f"{value:.2g}"
+    if abs(value) >= 1e5:
+        return f"{value:,.0f}"
+    return f"{value:,.{decimals}f}"

@@ -1,0 +1,133 @@
+"""``kempe bench``: run benchmark plans and compare the results with the paper."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+app = typer.Typer(help="Run benchmark plans and report on them.", no_args_is_help=True)
+
+PlanArgument = Annotated[str, typer.Argument(help="A TOML file, or the name of a shipped plan.")]
+
+
+@app.command()
+def run(
+    plan: PlanArgument,
+    store: Annotated[
+        Path | None, typer.Option(help="Folder of the results. [default: results/<plan>]")
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Worker processes. [default: one per core]")
+    ] = None,
+    method: Annotated[
+        list[str] | None, typer.Option(help="Run this method only; may be repeated.")
+    ] = None,
+    dataset: Annotated[
+        list[str] | None, typer.Option(help="Run data sets like this only; may be repeated.")
+    ] = None,
+    seeds: Annotated[int | None, typer.Option(min=1, help="Run the first seeds only.")] = None,
+    time_limit: Annotated[
+        float | None, typer.Option(help="Seconds per run, instead of the plan's.")
+    ] = None,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Repeat runs that failed.")
+    ] = False,
+) -> None:
+    """Execute a plan; what the store already has is not repeated."""
+    from kempe.bench import Store, load_plan
+    from kempe.bench import run as run_plan
+    from kempe.bench.progress import PlanProgress
+    from kempe.bench.store import StoreError
+
+    console = Console()
+    try:
+        chosen = load_plan(plan).restricted(method or (), dataset or (), seeds, time_limit)
+        target = Store(store or Path("results") / chosen.name)
+        with PlanProgress(chosen.name, console) as progress:
+            records = run_plan(
+                chosen,
+                target,
+                workers=workers,
+                retry_failed=retry_failed,
+                on_start=progress.start,
+                on_record=progress.record,
+            )
+    except (ValueError, StoreError) as error:
+        raise typer.BadParameter(str(error)) from error
+    except KeyboardInterrupt:
+        console.print("Stopped; the same command goes on from here.")
+        raise typer.Exit(130) from None
+    failed = [record for record in records if not record.ok]
+    console.print(f"{len(records)} runs in {target.path}, {len(failed)} of them failed.")
+    _print_failures(console, [record.reason for record in failed])
+
+
+def _print_failures(console: Console, reasons: list[str]) -> None:
+    kinds = [reason.split(":")[0] for reason in reasons]
+    for kind in sorted(set(kinds)):
+        console.print(f"  {kinds.count(kind):6d}  {kind}")
+
+
+@app.command()
+def report(
+    stores: Annotated[
+        list[Path], typer.Argument(help="Folders of results; several are read as one.")
+    ],
+    out: Annotated[
+        Path | None, typer.Option(help="Folder to write to. [default: <first store>/report]")
+    ] = None,
+) -> None:
+    """Write tables and figures beside those of the paper: HTML, LaTeX and CSV."""
+    from kempe.bench.report import write_report
+    from kempe.bench.store import StoreError
+
+    console = Console()
+    try:
+        page = write_report(stores, out or stores[0] / "report")
+    except (ValueError, StoreError) as error:
+        raise typer.BadParameter(str(error)) from error
+    console.print(f"Wrote {page}")
+
+
+@app.command()
+def plans() -> None:
+    """List the shipped plans."""
+    from kempe.bench import load_plan, shipped_plans
+
+    table = Table("plan", "runs", "what")
+    for name in shipped_plans():
+        plan = load_plan(name)
+        table.add_row(name, f"{len(plan.tasks()):,}", plan.description)
+    Console().print(table)
+
+
+@app.command()
+def show(plan: PlanArgument) -> None:
+    """Show what a plan would run."""
+    from kempe.bench import load_plan
+
+    try:
+        chosen = load_plan(plan)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from error
+    console = Console()
+    console.print(f"[bold]{chosen.name}[/]: {chosen.description}")
+    table = Table("variant", "methods", "data sets", "levels", "seeds", "limit", "runs")
+    for item in chosen.experiments:
+        tasks = list(item.tasks())
+        levels = sorted({str(task.level) for task in tasks})
+        table.add_row(
+            item.variant,
+            ", ".join(item.methods),
+            ", ".join(item.datasets),
+            ", ".join(levels),
+            str(len(item.seeds)),
+            f"{item.time_limit:g} s",
+            f"{len(tasks):,}",
+        )
+    console.print(table)
+    console.print(f"{len(chosen.tasks()):,} runs in all")

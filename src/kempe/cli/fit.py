@@ -1,0 +1,227 @@
+"""``kempe fit``: cluster a CSV file."""
+
+from __future__ import annotations
+
+import json as json_format
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kempe.cli.check import PairsFile, read_constraints
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from kempe.constraints import Constraints
+
+UNLABELLED = ""
+
+
+def fit(
+    data: Annotated[
+        Path,
+        typer.Argument(metavar="DATA.csv", help="Rows to cluster; a header is found by itself."),
+    ],
+    n_clusters: Annotated[
+        int, typer.Option("--n-clusters", "-k", min=1, help="Number of clusters.")
+    ],
+    must_link: PairsFile = None,
+    cannot_link: PairsFile = None,
+    labels_column: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Column with labels known for some rows; empty cells are unknown.",
+        ),
+    ] = None,
+    ignore: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Column to leave out; may be given several times."),
+    ] = None,
+    header: Annotated[
+        bool | None, typer.Option(help="Whether the first line holds names.", show_default=False)
+    ] = None,
+    method: Annotated[str, typer.Option(help="One of those that `kempe methods` lists.")] = "kempe",
+    standardise: Annotated[
+        bool, typer.Option("--standardise", help="Scale columns to mean 0 and deviation 1 first.")
+    ] = False,
+    time_limit: Annotated[
+        float | None,
+        typer.Option(min=0.0, metavar="SECONDS", help="Return the best after this long."),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the run.")] = 0,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", metavar="CSV", help="Write the labels here; - for the screen."
+        ),
+    ] = None,
+    centers: Annotated[
+        Path | None, typer.Option(metavar="CSV", help="Write the cluster centres here.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print labels and figures as JSON.")] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Show no progress, no summary.")
+    ] = False,
+) -> None:
+    """Cluster the rows of a CSV file so that every constraint holds.
+
+    Ends with 0 if clusters were found, with 1 if the constraints cannot be satisfied or no solution
+    was found, with 2 if something is wrong with the input.
+    """
+    for path in (output, centers):
+        _check_folder(path)
+    given = _read(data, labels_column, ignore or [], header)
+    constraints = _constraints(must_link, cannot_link, given)
+    options = {"n_clusters": n_clusters, "random_state": seed, "time_limit": time_limit}
+    model = _cluster(given, constraints, method, standardise, options, show=not quiet)
+    _write(given, model, output, centers, json)
+    if not quiet:
+        _summarise(model, constraints, output is None and not json)
+
+
+def _check_folder(path: Path | None) -> None:
+    """Complain about an output that cannot be written before the work rather than after it."""
+    if path is not None and not path.parent.is_dir():
+        raise ValueError(f"{path}: there is no folder {path.parent} to write to")
+
+
+@dataclass(frozen=True)
+class _Given:
+    """What was read: numbers, their columns' names and the labels known for some rows."""
+
+    rows: NDArray[np.float64]
+    names: tuple[str, ...]
+    known: list[str] | None
+
+
+@dataclass(frozen=True)
+class _Clustered:
+    """A fitted estimator, its centres in the units of the file."""
+
+    estimator: Any
+    centers: NDArray[np.float64]
+
+
+def _read(path: Path, labels_column: str | None, ignore: list[str], header: bool | None) -> _Given:
+    from kempe.cli.tables import CellError, Table
+
+    table = Table.open(path, header)
+    label = None if labels_column is None else table.position(labels_column)
+    left_out = {label, *map(table.position, ignore), *_unnamed(table.names)}
+    columns = [column for column in range(len(table.names)) if column not in left_out]
+    if not columns:
+        raise ValueError(f"{path} has no columns left to cluster by")
+    try:
+        rows = table.numbers(columns)
+    except CellError as error:
+        raise ValueError(f"{error}; --ignore NAME leaves a column out") from None
+    known = None if label is None else table.strings(label)
+    return _Given(rows, tuple(table.names[column] for column in columns), known)
+
+
+def _unnamed(names: tuple[str, ...]) -> list[int]:
+    """Columns without a name, in which data frames write their row numbers."""
+    from kempe.cli.console import notes
+
+    columns = [column for column, name in enumerate(names) if not name]
+    if columns:
+        notes().print(f"Left out, because it has no name: column {columns[0] + 1}.")
+    return columns
+
+
+def _constraints(must_link: Path | None, cannot_link: Path | None, given: _Given) -> Constraints:
+    import numpy as np
+
+    from kempe.constraints import Constraints
+
+    n_rows = given.rows.shape[0]
+    pairs = read_constraints(must_link, cannot_link, n_rows)
+    if given.known is None:
+        return pairs
+    labelled = Constraints.from_labels(np.array(given.known, dtype=str), unlabelled=UNLABELLED)
+    return Constraints(
+        np.concatenate([labelled.must_link, pairs.must_link]),
+        np.concatenate([labelled.cannot_link, pairs.cannot_link]),
+        n_rows=n_rows,
+    )
+
+
+def _cluster(
+    given: _Given,
+    constraints: Constraints,
+    method: str,
+    standardise: bool,
+    options: dict[str, Any],
+    *,
+    show: bool,
+) -> _Clustered:
+    from sklearn.preprocessing import StandardScaler
+
+    from kempe.cli.console import on_terminal
+    from kempe.methods import create
+
+    estimator = create(method, verbose=int(show and on_terminal()), **options)
+    scaler = StandardScaler(with_mean=standardise, with_std=standardise)
+    estimator.fit(scaler.fit_transform(given.rows), constraints=constraints)
+    return _Clustered(estimator, scaler.inverse_transform(estimator.cluster_centers_))
+
+
+def _write(
+    given: _Given, model: _Clustered, output: Path | None, centers: Path | None, json: bool
+) -> None:
+    from kempe.cli.tables import write_columns
+
+    labels = model.estimator.labels_.tolist()
+    if centers is not None:
+        write_columns(centers, given.names, model.centers.tolist())
+    if output is not None and str(output) != "-":
+        write_columns(output, ["label"], ([label] for label in labels))
+    if json:
+        json_format.dump(_as_json(given, model), sys.stdout)
+        sys.stdout.write("\n")
+    elif output is not None and str(output) == "-":
+        sys.stdout.writelines(f"{label}\n" for label in labels)
+
+
+def _as_json(given: _Given, model: _Clustered) -> dict[str, Any]:
+    result = model.estimator.result_
+    return {
+        "labels": model.estimator.labels_.tolist(),
+        "columns": list(given.names),
+        "centers": model.centers.tolist(),
+        "inertia": float(model.estimator.inertia_),
+        "mutations": result.n_mutations,
+        "stop_reason": result.stop_reason,
+        "seconds": result.runtime,
+    }
+
+
+def _summarise(model: _Clustered, constraints: Constraints, unwritten: bool) -> None:
+    import numpy as np
+
+    from kempe.cli.console import notes
+
+    result = model.estimator.result_
+    sizes = np.bincount(model.estimator.labels_, minlength=model.centers.shape[0])
+    kept = f"{constraints.summary()}, all satisfied" if _any_pairs(constraints) else "none"
+    lines = {
+        "inertia": f"{model.estimator.inertia_:,.6g}",
+        "clusters": " + ".join(f"{size:,}" for size in sizes) + " rows",
+        "constraints": kept,
+        "search": f"{result.n_mutations:,} mutations, stopped by {result.stop_reason}",
+        "time": f"{result.runtime:.2f} s",
+    }
+    console = notes()
+    for name, value in lines.items():
+        console.print(f"{name:<12} {value}")
+    if unwritten:
+        console.print("Labels were not written: use -o labels.csv, -o - or --json.")
+
+
+def _any_pairs(constraints: Constraints) -> bool:
+    return bool(constraints.must_link.size or constraints.cannot_link.size)

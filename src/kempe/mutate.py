@@ -1,0 +1,287 @@
+"""Mutations of centroids, by which a search leaves a local optimum.
+
+``perturb`` moves centroids a little, by as much as the data leaves them uncertain; ``relocate``
+moves one or all of them far. Both return centroids only: an assignment method then settles on them.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
+from scipy.spatial.distance import cdist
+
+from kempe import _core
+from kempe.problem import Centroids, Colours, Problem
+from kempe.relaxation import denoised_points
+
+RelocationKind: TypeAlias = Literal["kmeans", "sdp", "reposition", "replace"]
+RELOCATIONS: tuple[str, ...] = get_args(RelocationKind)
+Removal: TypeAlias = Literal["cheap", "uniform"]
+REMOVALS: tuple[str, ...] = get_args(Removal)
+
+# Unconstrained solutions serve as rough targets, so a sample of the supernodes is enough.
+KMEANS_SAMPLE = 20_000
+
+
+@dataclass(frozen=True)
+class Perturbation:
+    """How centroids are perturbed.
+
+    Parameters
+    ----------
+    share
+        Share of the clusters, chosen at random each time, whose centroids move; at least one does.
+        The paper moves all.
+    scale
+        Factor on the steps; 1 is the paper's distribution.
+    """
+
+    share: float = 1.0
+    scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not 0 < self.share <= 1:
+            raise ValueError(f"share must lie in (0, 1], got {self.share}")
+        if not (self.scale > 0 and np.isfinite(self.scale)):
+            raise ValueError(f"scale must be positive and finite, got {self.scale}")
+
+
+@dataclass(frozen=True)
+class Relocation:
+    """How centroids are relocated.
+
+    Parameters
+    ----------
+    kind
+        Where the target centroids come from. ``"replace"``: a random centroid is taken away and
+        put on a supernode drawn with probability proportional to its present cost; see ``removal``.
+        ``"reposition"``: the cluster of lowest inertia gives its centroid to the one of highest
+        inertia, which is split. ``"kmeans"``: a fresh unconstrained k-means solution. ``"sdp"``: a
+        semidefinite relaxation, see ``kempe.relaxation``.
+    alpha
+        Step from the present centroids (0) to the targets (1).
+    removal
+        With which probability ``"replace"`` takes a centroid away. ``"uniform"``: the same for all.
+        ``"cheap"``: inversely proportional to what merging its cluster with the most suitable
+        other one would add to the inertia. The paper says random and no more. Few clusters are
+        superfluous, so uniform draws find one rarely when there are many clusters.
+    """
+
+    kind: RelocationKind = "replace"
+    alpha: float = 1.0
+    removal: Removal = "cheap"
+
+    def __post_init__(self) -> None:
+        if self.kind not in RELOCATIONS:
+            raise ValueError(f"kind must be one of {RELOCATIONS}, got {self.kind!r}")
+        if not 0 < self.alpha <= 1:
+            raise ValueError(f"alpha must lie in (0, 1], got {self.alpha}")
+        if self.removal not in REMOVALS:
+            raise ValueError(f"removal must be one of {REMOVALS}, got {self.removal!r}")
+
+
+def perturb(
+    problem: Problem,
+    colours: Colours,
+    rng: np.random.Generator,
+    params: Perturbation = Perturbation(),  # noqa: B008  (frozen)
+) -> Centroids:
+    """Draw each centroid from a multivariate t about its cluster mean (Algorithm 3 of the paper).
+
+    A cluster of size ``s`` has ``s - 1`` degrees of freedom and the scale ``covariance / s``. No
+    covariance matrix is formed: a random combination of the centred rows has exactly the wanted
+    distribution, in any dimension. Clusters of one row stay put.
+
+    Sizes count rows. With sample weights the size is the effective one, ``sum(w)^2 / sum(w^2)``,
+    which equals the number of rows for equal weights and does not change when all weights are
+    scaled; degrees of freedom are then at least 1.
+    """
+    centroids, _ = problem.means(colours)
+    labels = problem.labels(colours)
+    total, size = _weights_and_sizes(problem, labels)
+    moving = (size > 1 + 1e-9) & _random_clusters(problem.n_clusters, params.share, rng)
+    steps = _random_combination(problem, labels, centroids, rng)
+    freedom = np.where(moving, np.maximum(size - 1, 1), 1)
+    # The combination has covariance total * (s - 1) / s * covariance.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        normal = np.sqrt(1 / (total * (size - 1)))
+        factor = params.scale * normal * np.sqrt(freedom / rng.chisquare(freedom))
+    return centroids + np.where(moving, factor, 0)[:, None] * steps
+
+
+def relocate(
+    problem: Problem,
+    colours: Colours,
+    rng: np.random.Generator,
+    params: Relocation = Relocation(),  # noqa: B008  (frozen)
+) -> Centroids:
+    """Move centroids towards targets, by the step ``alpha`` (first half of Algorithm 4)."""
+    centroids, weight = problem.means(colours)
+    if params.kind == "replace":
+        chance = removal_chances(centroids, weight) if params.removal == "cheap" else None
+        targets = _replace_targets(problem, colours, centroids, rng, chance)
+    elif params.kind == "reposition":
+        targets = _reposition_targets(problem, colours, centroids, rng)
+    else:
+        # All centroids are new here; the other kinds change one or two of the present ones.
+        points, weights = _UNCONSTRAINED[params.kind](problem, rng)
+        targets = kmeans(points, weights, problem.n_clusters, rng, fallback=centroids)
+        targets = match(centroids, weight, targets)
+    return (1 - params.alpha) * centroids + params.alpha * targets
+
+
+def match(centroids: Centroids, weight: NDArray[np.float64], targets: Centroids) -> Centroids:
+    """Order the targets so that moving every cluster to its target costs least.
+
+    Up to a constant for each cluster, the cost of all its supernodes about a target is the
+    cluster's weight times the squared distance of its mean to the target.
+    """
+    cost = weight[:, None] * cdist(centroids, targets, "sqeuclidean")
+    _, column = linear_sum_assignment(cost)
+    return targets[column]
+
+
+def _weights_and_sizes(
+    problem: Problem, labels: NDArray[np.int32]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Total weight and (effective) number of rows of each cluster."""
+    k, weight = problem.n_clusters, problem.row_weight
+    if weight is None:
+        size = np.bincount(labels, minlength=k).astype(np.float64)
+        return size, size
+    total = np.bincount(labels, weight, minlength=k)
+    squares = np.bincount(labels, weight**2, minlength=k)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        size = np.where(squares > 0, total**2 / squares, 0)
+    return total.astype(np.float64), size.astype(np.float64)
+
+
+def _random_clusters(k: int, share: float, rng: np.random.Generator) -> NDArray[np.bool_]:
+    if share == 1:
+        return np.ones(k, dtype=bool)
+    chosen = np.zeros(k, dtype=bool)
+    chosen[rng.permutation(k)[: max(1, round(share * k))]] = True
+    return chosen
+
+
+def _random_combination(
+    problem: Problem,
+    labels: NDArray[np.int32],
+    centroids: Centroids,
+    rng: np.random.Generator,
+) -> NDArray[np.float64]:
+    """For each cluster a normal vector whose covariance is the weighted scatter matrix."""
+    coefficients = rng.standard_normal(problem.n_rows)
+    if problem.row_weight is not None:
+        coefficients *= np.sqrt(problem.row_weight)
+    return _core.combine_rows(problem.rows, labels, coefficients, centroids)
+
+
+def _reposition_targets(
+    problem: Problem, colours: Colours, centroids: Centroids, rng: np.random.Generator
+) -> Centroids:
+    """Split the cluster of highest inertia, at the expense of the one of lowest.
+
+    Putting one centroid exactly onto the other (as PCCC does before it solves the assignment anew)
+    is a tie that improving swaps never break. The two stand apart instead, one standard deviation
+    of the cluster to either side of its mean, in a random direction of its scatter.
+    """
+    labels = problem.labels(colours)
+    inertia = np.bincount(
+        colours, _core.own_costs(problem.core, colours, centroids), minlength=problem.n_clusters
+    )
+    low, high = int(np.argmin(inertia)), int(np.argmax(inertia))
+    total, _ = _weights_and_sizes(problem, labels)
+    step = _random_combination(problem, labels, centroids, rng)[high]
+    step /= np.sqrt(max(total[high], np.finfo(float).tiny))
+    targets = centroids.copy()
+    targets[low] = centroids[high] + step
+    targets[high] = centroids[high] - step
+    return targets
+
+
+def removal_chances(centroids: Centroids, weight: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Probability of each centroid to be taken away: the cheaper its removal, the likelier.
+
+    Merging clusters of weights ``a`` and ``b`` adds ``a b / (a + b)`` times the squared distance of
+    their means to the inertia. Where that is nothing (empty clusters, coinciding centroids), those
+    clusters share all the probability.
+    """
+    if (weight > 0).all() and weight.size > 1:
+        distance = cdist(centroids, centroids, "sqeuclidean")
+        np.fill_diagonal(distance, np.inf)
+        mass = np.outer(weight, weight) / np.add.outer(weight, weight)
+        cost = (mass * distance).min(axis=1)
+    else:
+        cost = weight
+    free = cost <= 0
+    chance = free.astype(np.float64) if free.any() else 1 / cost
+    return np.asarray(chance / chance.sum())
+
+
+def _replace_targets(
+    problem: Problem,
+    colours: Colours,
+    centroids: Centroids,
+    rng: np.random.Generator,
+    chance: NDArray[np.float64] | None,
+) -> Centroids:
+    """Put a random centroid on a supernode drawn in proportion to its present cost.
+
+    ``chance`` is the probability of each centroid to be taken, ``None`` for equal ones.
+    """
+    cost = _core.own_costs(problem.core, colours, centroids)
+    cumulative = np.cumsum(cost)
+    if not cumulative[-1] > 0:  # every supernode is its own centroid
+        return centroids
+    removed = int(rng.choice(problem.n_clusters, p=chance))
+    drawn = np.searchsorted(cumulative, rng.random() * cumulative[-1], side="right")
+    targets = centroids.copy()
+    targets[removed] = problem.points(np.array([min(drawn, cost.size - 1)]))
+    return targets
+
+
+def _sampled_points(
+    problem: Problem, rng: np.random.Generator
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Points and weights of the supernodes, or of a sample of them."""
+    vertices = np.arange(problem.n_supernodes)
+    if vertices.size > KMEANS_SAMPLE:
+        vertices = np.sort(rng.choice(vertices, KMEANS_SAMPLE, replace=False))
+    return problem.points(vertices), problem.weight[vertices]
+
+
+def kmeans(
+    points: NDArray[np.float64],
+    weight: NDArray[np.float64],
+    k: int,
+    rng: np.random.Generator,
+    fallback: Centroids,
+) -> Centroids:
+    """Centroids of one weighted k-means run, or ``fallback`` if there are fewer points than k."""
+    from sklearn.cluster import KMeans
+    from sklearn.exceptions import ConvergenceWarning
+
+    if np.count_nonzero(weight > 0) < k:
+        return fallback
+    model = KMeans(k, n_init=1, random_state=int(rng.integers(2**31)))
+    with warnings.catch_warnings():
+        # Fewer distinct points than clusters: some targets coincide, which does no harm.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(points, sample_weight=weight)
+    return np.asarray(model.cluster_centers_, dtype=np.float64)
+
+
+_Points: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64]]
+
+# What k-means runs over for the kinds of targets that replace all centroids.
+_UNCONSTRAINED: dict[str, Callable[[Problem, np.random.Generator], _Points]] = {
+    "kmeans": _sampled_points,
+    "sdp": denoised_points,
+}

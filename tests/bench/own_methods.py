@@ -1,0 +1,64 @@
+"""Estimators that behave, and estimators that do not, for tests of the runner."""
+
+import os
+import signal
+import time
+
+import numpy as np
+
+from kempe.exceptions import InfeasibleConstraintsError, NoSolutionFoundError
+from kempe.init import initial_colouring, starting_centroids
+from kempe.problem import Problem
+
+
+class Steady:
+    """Assign once in saturation order; with the same centroids always the same outcome."""
+
+    def __init__(self, n_clusters, init, time_limit, random_state, pause=0.0):
+        self.n_clusters = n_clusters
+        self.init = init
+        self.random_state = random_state
+        self.pause = pause
+
+    def fit(self, X, *, constraints):
+        problem = Problem.build(X, constraints, n_clusters=self.n_clusters)
+        centroids = starting_centroids(problem, self.init, np.random.default_rng(0))
+        self.labels_ = problem.labels(initial_colouring(problem, centroids))
+        self.n_iter_ = 1
+        time.sleep(self.pause)
+        return self
+
+
+class Crash(Steady):
+    def fit(self, X, *, constraints):
+        os.kill(os.getpid(), signal.SIGSEGV)
+
+
+class Hang(Steady):
+    def fit(self, X, *, constraints):
+        time.sleep(1000)
+
+
+class Hog(Steady):
+    def fit(self, X, *, constraints):
+        self.hoard = [np.ones((64, 2**20 // 8)) for _ in range(100)]
+
+
+class Violator(Steady):
+    def fit(self, X, *, constraints):
+        self.labels_ = np.zeros(len(X), dtype=int)
+
+
+class Infeasible(Steady):
+    def fit(self, X, *, constraints):
+        raise InfeasibleConstraintsError("no way")
+
+
+class Unlucky(Steady):
+    def fit(self, X, *, constraints):
+        raise NoSolutionFoundError("stuck")
+
+
+class Broken(Steady):
+    def fit(self, X, *, constraints):
+        raise KeyError("oops")

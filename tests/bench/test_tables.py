@@ -1,0 +1,160 @@
+"""Tables: published numbers, our numbers, agreement, on examples worked by hand."""
+
+import math
+
+import pytest
+
+from kempe import datasets
+from kempe.bench import Record, Task
+from kempe.bench.summary import Summary
+from kempe.bench.tables import INERTIA, MULTIPLE, RATE, TIME, build_tables, paper_values
+
+
+def run(dataset, level, method, seed=0, inertia=None, time=None, variant="main"):
+    task = Task(variant, dataset, level, method, seed)
+    if inertia is None:
+        return Record.of(task, "failed", reason="no solution")
+    return Record.of(task, "ok", inertia=inertia, cpu_s=time or 1.0, wall_s=1.0, violations=0)
+
+
+def table(records, name):
+    return next(item for item in build_tables(Summary(records)) if item.spec.name == name)
+
+
+def test_the_paper_has_1134_numbers_in_eleven_tables():
+    values = paper_values()
+    assert len(values) == 1134
+    assert len({key[0] for key in values}) == 11
+    assert values["inertia", "COL2", 0.25, "inertia", "KSKM_E"] == 0.99
+    assert values["time", "COL4", 0.05, "time", "BLPKMCC"] == 1249.09
+    assert values["no-must-link", "tae", 0.2, "inertia", "COPKM"] is None
+    assert values["no-mutation", "COL3", 0.15, "time", "PCCC"] == 2245.15
+
+
+def test_the_summary_tables_follow_from_the_detailed_ones_of_the_paper():
+    """Means over data sets of ratios to KSKM, over those that a method solved."""
+    values = paper_values()
+    names = [name.split("/")[1] for name in datasets.names("COL4")]
+    for quantity in ("inertia", "time"):
+        for level in datasets.levels("COL4"):
+            for method in ("KSKM_E", "PCCC", "COPKM"):
+                ratios = [
+                    found / values[f"{quantity}-col4", name, level, quantity, "KSKM"]
+                    for name in names
+                    if (found := values[f"{quantity}-col4", name, level, quantity, method])
+                ]
+                published = values[quantity, "COL4", level, quantity, method]
+                assert sum(ratios) / len(ratios) == pytest.approx(published, rel=0.2, abs=0.006)
+
+
+def test_multiples_are_means_of_ratios_over_the_sets_that_both_solved():
+    a, b, c = datasets.names("COL4")[:3]
+    records = [
+        *(run(a, 0.01, "KSKM", seed, inertia) for seed, inertia in enumerate([8.0, 12.0])),
+        run(b, 0.01, "KSKM", 0, 100.0),
+        *(run(a, 0.01, "PCCC", seed, inertia) for seed, inertia in enumerate([10.0, 14.0])),
+        run(b, 0.01, "PCCC", 0, 90.0),
+        run(b, 0.01, "PCCC", 1),
+        run(c, 0.01, "PCCC", 0, 5.0),
+    ]
+    summary = Summary(records)
+    names = datasets.names("COL4")
+    found = summary.multiple("main", names, 0.01, "PCCC", "inertia")
+    assert found.value == pytest.approx((1.2 + 0.9) / 2)
+    assert (found.n_sets, found.n_sets_wanted, found.n_runs) == (2, 6, 3)
+    assert found.partial
+    best = summary.multiple("main", names, 0.01, "PCCC", "inertia", best=True)
+    assert best.value == pytest.approx((10 / 8 + 0.9) / 2)
+    total = summary.multiple("main", names, 0.01, "PCCC", "time", best=True)
+    assert total.value == pytest.approx((2 / 2 + 1 / 1) / 2)
+    rate = summary.rate("main", names, 0.01, "PCCC")
+    assert rate.value == pytest.approx(4 / 5)
+    assert summary.multiple("main", names, 0.01, "COPKM", "inertia") is None
+
+
+def test_rules():
+    assert MULTIPLE.same_size(1.03, 1.05)
+    assert not MULTIPLE.same_size(1.02, 1.05)
+    assert INERTIA.same_size(1009, 1000)
+    assert not INERTIA.same_size(1011, 1000)
+    assert TIME.same_size(5, 10)
+    assert TIME.same_size(20, 10)
+    assert not TIME.same_size(4.9, 10)
+    assert RATE.same_size(0.95, 1.0)
+    assert [MULTIPLE.direction(x, 1.0) for x in (0.99, 0.996, 1.004, 1.01)] == [-1, 0, 0, 1]
+    assert [INERTIA.direction(x, 1000.0) for x in (998, 1000.5, 1002)] == [-1, 0, 1]
+    assert [RATE.direction(x, 1.0) for x in (0.5, 0.99, 1.0)] == [-1, 0, 0]
+
+
+def test_agreement_is_counted_cell_by_cell():
+    """Collection 4 in detail: banana at 0.005, where the paper has 6482.97 for KSKM."""
+    instance = ("COL4/banana", 0.005)
+    records = [
+        run(*instance, "KSKM", 0, 6482.97),
+        run(*instance, "KSKM_E", 0, 6482.97),  # equal, as in the paper
+        run(*instance, "PCCC", 0, 6300.0),  # other side of KSKM, and 3 % off
+        run(*instance, "BLPKMCC", 0, 6500.0),  # size agrees, but no longer equal
+        run(*instance, "COPKM_P", 0, 7000.0),  # right side, wrong size
+        run(*instance, "COPKM", 0, 6000.0),  # the paper has no number
+        run(*instance, "kempe", 0, 6000.0),  # not in the paper
+    ]
+    found = table(records, "inertia-col4")
+    judged = {
+        cell.method: (cell.size, cell.direction)
+        for cell in found.cells
+        if (cell.dataset, cell.level) == ("banana", 0.005)
+    }
+    assert judged == {
+        "kempe": (None, None),
+        "KSKM": (True, None),
+        "KSKM_E": (True, True),
+        "PCCC": (False, False),
+        "BLPKMCC": (True, False),
+        "COPKM_P": (False, True),
+        "COPKM": (None, None),
+    }
+    counts = found.agreement()
+    assert (counts.compared, counts.size) == (5, 3)
+    assert (counts.directed, counts.direction) == (4, 2)
+    assert counts.partial == 0
+    assert counts.missing == 100 - 5
+
+
+def test_partial_cells_are_not_counted():
+    records = [
+        run("COL4/banana", 0.005, "KSKM", 0, 10.0),
+        run("COL4/banana", 0.005, "PCCC", 0, 10.0),
+    ]
+    counts = table(records, "inertia").agreement()
+    assert (counts.compared, counts.directed, counts.partial) == (0, 0, 2)
+
+
+def test_the_baseline_agrees_with_itself_only_where_that_says_something():
+    records = [
+        run(name, 0.005, method, 0, 10.0)
+        for name in datasets.names("COL4")
+        for method in ("KSKM", "PCCC")
+    ]
+    counts = table(records, "inertia").agreement()
+    assert (counts.compared, counts.size) == (1, 1)  # PCCC; the paper has 1.00
+    assert (counts.directed, counts.direction) == (1, 1)
+
+
+def test_variants_are_kept_apart():
+    name = "COL1/tae"
+    records = [
+        run(name, 0.2, "KSKM", 0, 700.0, variant="no-must-link"),
+        run(name, 0.2, "KSKM", 1, variant="no-must-link"),
+        run(name, 0.2, "KSKM", 0, 1.0),
+    ]
+    cells = table(records, "no-must-link").lookup()
+    assert cells["tae", 0.2, "inertia", "KSKM"].ours.value == 700.0
+    assert cells["tae", 0.2, "success", "KSKM"].ours.value == 0.5
+
+
+def test_a_method_without_success_has_a_rate_but_no_inertia():
+    records = [run("COL1/tae", 0.2, "COPKM", 0, variant="no-must-link")]
+    cells = table(records, "no-must-link").lookup()
+    assert cells["tae", 0.2, "inertia", "COPKM"].ours is None
+    assert cells["tae", 0.2, "success", "COPKM"].ours.value == 0.0
+    assert math.isnan(Summary(records)._mean("no-must-link", "COL1/tae", 0.2, "COPKM", "inertia"))

@@ -1,0 +1,78 @@
+"""The benchmark commands, as a user types them."""
+
+import pytest
+from typer.testing import CliRunner
+
+from kempe.cli.bench import app
+
+PLAN = """
+name = "tiny"
+time_limit = 5
+
+[[experiment]]
+methods = ["bench_methods:Steady"]
+datasets = ["COL2/n300-k10-s30"]
+levels = [0.05]
+seeds = 2
+"""
+
+METHOD = """
+import numpy as np
+from kempe.init import initial_colouring, starting_centroids
+from kempe.problem import Problem
+
+class Steady:
+    def __init__(self, n_clusters, init, time_limit, random_state):
+        self.n_clusters, self.init = n_clusters, init
+
+    def fit(self, X, *, constraints):
+        problem = Problem.build(X, constraints, n_clusters=self.n_clusters)
+        centroids = starting_centroids(problem, self.init, np.random.default_rng(0))
+        self.labels_ = problem.labels(initial_colouring(problem, centroids))
+"""
+
+
+def call(*arguments):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+@pytest.fixture
+def plan(tmp_path, monkeypatch):
+    (tmp_path / "bench_methods.py").write_text(METHOD)
+    (tmp_path / "tiny.toml").write_text(PLAN)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "tiny.toml"
+
+
+def test_a_plan_is_run_once_and_reported(plan):
+    answer = call("run", plan, "--workers", 1)
+    assert answer.exit_code == 0, answer.output
+    assert "2 runs in" in answer.output
+    assert "0 of them failed" in answer.output
+    assert (plan.parent / "results" / "tiny" / "runs.jsonl").exists()
+    assert call("run", plan).exit_code == 0
+    answer = call("report", plan.parent / "results" / "tiny", "--out", plan.parent / "out")
+    assert answer.exit_code == 0, answer.output
+    assert (plan.parent / "out" / "report.html").exists()
+
+
+def test_an_unknown_plan_is_named(plan):
+    answer = call("run", "nonsense")
+    assert answer.exit_code == 2
+    assert "nonsense" in answer.output
+
+
+def test_an_empty_store_is_an_error(tmp_path):
+    answer = call("report", tmp_path)
+    assert answer.exit_code == 2
+
+
+def test_plans_are_listed_and_shown(plan):
+    answer = call("plans")
+    assert answer.exit_code == 0
+    assert "paper-col1" in answer.output
+    answer = call("show", "smoke")
+    assert answer.exit_code == 0
+    assert "runs in all" in answer.output
+    assert call("show", "nonsense").exit_code == 2

@@ -1,0 +1,52 @@
+"""Random problems and their optima, for tests to import."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+
+from kempe import Constraints
+from kempe.problem import Colours, Problem
+
+
+def random_problem(
+    seed: int,
+    *,
+    n: int = 40,
+    k: int = 4,
+    d: int = 2,
+    density: float = 0.15,
+    merged: int = 4,
+    dtype: type = np.float64,
+    weighted: bool = False,
+) -> tuple[Problem, Colours]:
+    """A random problem and a proper colouring of it that has little to do with the points."""
+    rng = np.random.default_rng(seed)
+    hidden = rng.integers(k, size=n)
+    i, j = np.triu_indices(n, 1)
+    drawn = rng.random(i.size) < density
+    apart = drawn & (hidden[i] != hidden[j])
+    together = np.flatnonzero(hidden[i] == hidden[j])
+    together = rng.permutation(together)[:merged]
+    X = rng.normal(size=(n, d)).astype(dtype)
+    problem = Problem.build(
+        X,
+        Constraints(np.column_stack([i, j])[together], np.column_stack([i, j])[apart], n_rows=n),
+        n_clusters=k,
+        sample_weight=rng.uniform(0.5, 2, size=n) if weighted else None,
+    )
+    colours = np.empty(problem.n_supernodes, dtype=np.int32)
+    colours[problem.supernode] = hidden
+    return problem, colours
+
+
+def best_inertia(problem: Problem) -> float:
+    """The optimum by looking at every colouring."""
+    edges = np.column_stack(problem.graph.nonzero())
+    best = np.inf
+    for colouring in itertools.product(range(problem.n_clusters), repeat=problem.n_supernodes):
+        colours = np.array(colouring, dtype=np.int32)
+        if (colours[edges[:, 0]] != colours[edges[:, 1]]).all():
+            best = min(best, problem.inertia(colours))
+    return float(best)

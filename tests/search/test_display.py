@@ -1,0 +1,95 @@
+"""The progress bar and the log lines."""
+
+from __future__ import annotations
+
+import io
+import logging
+
+import pytest
+from rich.console import Console
+
+from kempe.search.display import LogBest, ProgressBar, display
+from kempe.search.recorder import Recorder
+from kempe.search.result import Solution
+from kempe.search.stop import MaxMutations, TimeLimit
+
+
+@pytest.fixture
+def run(planted):
+    """Search that looks at three solutions and reports to some callbacks."""
+
+    def report(*callbacks):
+        instance = planted(0)
+        problem = instance.problem
+        recorder = Recorder(problem, [MaxMutations(2)], callbacks)
+        for kind, inertia in (("start", 3.0), ("perturb", 2.0), ("relocate", 2.5)):
+            recorder.record(Solution(None, inertia), kind)
+        return recorder.result()
+
+    return report
+
+
+def test_nothing_is_shown_at_verbosity_zero(run, capfd):
+    run(*display(0))
+    assert capfd.readouterr() == ("", "")
+
+
+def test_the_bar_goes_to_standard_error_and_ends_with_the_best(run, capfd):
+    run(*display(1, [MaxMutations(2)]))
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert "60 rows, 3 clusters" in err
+    assert "mutation 2" in err
+    assert "best 2" in err
+
+
+def test_the_bar_is_redrawn_on_a_terminal_and_the_cursor_comes_back(run):
+    screen = io.StringIO()
+    run(ProgressBar([MaxMutations(2)], Console(file=screen, force_terminal=True, width=100)))
+    assert "\x1b[?25l" in screen.getvalue()
+    assert screen.getvalue().rindex("\x1b[?25h") > screen.getvalue().rindex("\x1b[?25l")
+
+
+def test_the_cursor_comes_back_after_an_exception(planted):
+    screen = io.StringIO()
+    bar = ProgressBar(console=Console(file=screen, force_terminal=True, width=100))
+    Recorder(planted(0).problem, callbacks=[bar])
+    del bar
+    assert "\x1b[?25h" in screen.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("rules", "share"),
+    [
+        ([], 0.0),
+        ([MaxMutations(40)], 0.25),
+        ([TimeLimit(2.0)], 0.5),
+        ([MaxMutations(40), TimeLimit(2.0)], 0.5),
+        ([MaxMutations(5)], 1.0),
+        ([MaxMutations(0)], 0.0),
+    ],
+)
+def test_the_bar_follows_the_limit_that_is_nearest(rules, share, make_state):
+    assert ProgressBar(rules)._share(make_state(iteration=10, elapsed=1.0)) == share
+
+
+def test_the_log_has_a_line_for_every_new_best(run, caplog):
+    with caplog.at_level(logging.INFO, logger="kempe"):
+        run(*display(2))
+    lines = [record.getMessage() for record in caplog.records]
+    assert "60 rows" in lines[0]
+    assert [line.split()[-1] for line in lines if " best " in line] == ["3", "2"]
+    assert any("stopped by" in line for line in lines)
+
+
+def test_log_lines_appear_without_any_set_up_and_leave_the_logger_as_it_was(run, capfd):
+    logger = logging.getLogger("kempe")
+    root = logging.getLogger()
+    kept, root.handlers = root.handlers, []
+    try:
+        before = (list(logger.handlers), logger.level)
+        run(LogBest())
+        assert (list(logger.handlers), logger.level) == before
+    finally:
+        root.handlers = kept
+    assert "kempe: " in capfd.readouterr().err

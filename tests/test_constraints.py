@@ -1,0 +1,309 @@
+"""Constraints from every form in which a user may have them."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import sparse
+
+from kempe import Constraints
+from kempe.constraints import as_constraints
+
+PAIRS = [(0, 1), (2, 3), (4, 2)]
+
+
+def as_sets(pairs):
+    """Pairs without order and repetition."""
+    return {frozenset(pair) for pair in np.asarray(pairs).tolist()}
+
+
+def closure(n_rows, must_link):
+    """Slow twin of the closure: group of each row, by relabelling a dictionary."""
+    group = {row: row for row in range(n_rows)}
+    for first, second in np.asarray(must_link).reshape(-1, 2).tolist():
+        old, new = group[first], group[second]
+        group = {row: new if value == old else value for row, value in group.items()}
+    return group
+
+
+def relations(constraints, n_rows):
+    """All pairs of rows that the constraints put together or apart, transitively."""
+    group = closure(n_rows, constraints.must_link)
+    together = {frozenset((a, b)) for a in range(n_rows) for b in range(a) if group[a] == group[b]}
+    edges = {frozenset((group[a], group[b])) for a, b in constraints.cannot_link.tolist()}
+    apart = {
+        frozenset((a, b))
+        for a in range(n_rows)
+        for b in range(a)
+        if frozenset((group[a], group[b])) in edges
+    }
+    return together, apart
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        list,
+        tuple,
+        np.array,
+        lambda pairs: np.array(pairs, dtype=np.int32),
+        lambda pairs: np.array(pairs, dtype=np.uint8),
+        lambda pairs: np.array(pairs, dtype=np.float64),
+        lambda pairs: np.array(pairs, dtype=object),
+        lambda pairs: np.asfortranarray(pairs),
+        lambda pairs: np.array(pairs)[::-1][::-1],
+        lambda pairs: pd.DataFrame(pairs, columns=["first", "second"]),
+        lambda pairs: pl.DataFrame(pairs, schema=["first", "second"], orient="row"),
+        lambda pairs: [list(pair) for pair in pairs],
+    ],
+    ids=[
+        "list",
+        "tuple",
+        "array",
+        "int32",
+        "uint8",
+        "whole floats",
+        "objects",
+        "Fortran order",
+        "strided",
+        "pandas",
+        "polars",
+        "lists",
+    ],
+)
+def test_pairs_in_any_form_are_the_same_pairs(form):
+    constraints = Constraints(form(PAIRS), form(PAIRS))
+    for pairs in (constraints.must_link, constraints.cannot_link):
+        assert pairs.tolist() == [list(pair) for pair in PAIRS]
+        assert pairs.dtype in (np.int32, np.int64)
+        assert pairs.flags.c_contiguous
+
+
+@pytest.mark.parametrize("nothing", [None, [], (), np.empty((0, 2)), pd.DataFrame()])
+def test_no_pairs_are_fine(nothing):
+    assert Constraints(nothing, nothing).must_link.shape == (0, 2)
+
+
+@pytest.mark.parametrize("form", [sparse.coo_array, sparse.csr_array, sparse.csc_matrix])
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_sparse_matrices_give_each_pair_once(form, symmetric):
+    dense = np.zeros((5, 5), dtype=int)
+    for first, second in PAIRS:
+        dense[first, second] = 1
+        if symmetric:
+            dense[second, first] = 1
+    np.fill_diagonal(dense, 1)
+    constraints = Constraints(form(dense), form(dense))
+    assert as_sets(constraints.must_link) == as_sets(PAIRS)
+    assert constraints.must_link.shape == (3, 2)
+    assert as_sets(constraints.cannot_link) == as_sets(PAIRS)
+    assert constraints.n_rows == 5
+
+
+def test_stored_zeros_of_a_sparse_matrix_are_no_pairs():
+    matrix = sparse.coo_array(([0, 1], ([0, 1], [1, 2])), shape=(3, 3))
+    assert Constraints(matrix).must_link.tolist() == [[1, 2]]
+
+
+def test_a_signed_matrix_holds_both_kinds():
+    dense = np.array([[1, 1, 0, -1], [1, 1, 0, 0], [0, 0, 1, 0], [0, 0, -1, 1]])
+    for matrix in (dense, sparse.csr_array(dense)):
+        constraints = Constraints.from_matrix(matrix)
+        assert as_sets(constraints.must_link) == {frozenset((0, 1))}
+        assert as_sets(constraints.cannot_link) == {frozenset((0, 3)), frozenset((2, 3))}
+        assert constraints.n_rows == 4
+
+
+def test_groups_become_chains():
+    constraints = Constraints.from_groups([[3, 1, 4], [5], [], np.array([9, 2])], n_rows=10)
+    assert constraints.must_link.tolist() == [[3, 1], [1, 4], [9, 2]]
+    assert constraints.cannot_link.size == 0
+
+
+def test_exclusive_groups_are_apart_from_each_other():
+    constraints = Constraints.from_groups([[3, 1], [5], [9, 2]], exclusive=True)
+    _, apart = relations(constraints, 10)
+    wanted = {(a, b) for a, b in ((3, 5), (1, 5), (3, 9), (1, 2), (3, 2), (1, 9), (5, 9), (5, 2))}
+    assert apart == {frozenset(pair) for pair in wanted}
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        [0, 1, 0, -1, 1, -1, 2],
+        np.array([0, 1, 0, -1, 1, -1, 2], dtype=np.int8),
+        pd.Series([0, 1, 0, -1, 1, -1, 2], index=list("gfedcba")),
+        np.array([0, 1, 0, np.nan, 1, np.nan, 2]),
+        np.array(["a", "b", "a", None, "b", None, "c"], dtype=object),
+        pd.Series(["a", "b", "a", None, "b", None, "c"]),
+        pl.Series([0, 1, 0, -1, 1, -1, 2]),
+    ],
+    ids=["list", "int8", "pandas", "NaN", "None", "pandas text", "polars"],
+)
+def test_partial_labels_say_everything_about_labelled_rows_and_nothing_about_others(labels):
+    constraints = Constraints.from_labels(labels)
+    together, apart = relations(constraints, 7)
+    known = {0: 0, 1: 1, 2: 0, 4: 1, 6: 2}
+    pairs = [(a, b) for a in known for b in known if a < b]
+    assert together == {frozenset(p) for p in pairs if known[p[0]] == known[p[1]]}
+    assert apart == {frozenset(p) for p in pairs if known[p[0]] != known[p[1]]}
+    assert constraints.n_rows == 7
+
+
+def test_another_mark_for_unlabelled_rows():
+    constraints = Constraints.from_labels(["", "x", "x", "y"], unlabelled="")
+    assert constraints.must_link.tolist() == [[1, 2]]
+    assert as_sets(constraints.cannot_link) == {frozenset((1, 3))}
+
+
+def test_labels_of_no_row_constrain_nothing():
+    constraints = Constraints.from_labels([-1, -1, -1])
+    assert constraints.must_link.size == constraints.cannot_link.size == 0
+    assert constraints.n_rows == 3
+
+
+def test_million_labels_make_few_pairs():
+    labels = np.arange(1_000_000) % 10
+    constraints = Constraints.from_labels(labels)
+    assert constraints.must_link.shape == (999_990, 2)
+    assert constraints.cannot_link.shape == (45, 2)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "error", "message"),
+    [
+        ([1, 2, 3], ValueError, r"shape \(m, 2\), got shape \(3,\)"),
+        ([(1, 2, 3)], ValueError, r"got shape \(1, 3\)"),
+        (np.zeros((2, 2, 2), dtype=int), ValueError, "got shape"),
+        (5, ValueError, "got shape"),
+        ([(0, 1), (2, 3.5)], TypeError, r"pair 1 is \[2.0, 3.5\]"),
+        ([(0, 1), (2, np.nan)], TypeError, "pair 1"),
+        ([(0, 1), (2, np.inf)], TypeError, "pair 1"),
+        ([("a", "b")], TypeError, "must hold row numbers"),
+        ([(True, False)], TypeError, "bool"),
+        ([(1j, 2)], TypeError, "must hold row numbers"),
+        (sparse.csr_array((2, 3), dtype=int), ValueError, "square"),
+    ],
+)
+@pytest.mark.parametrize("name", ["must_link", "cannot_link"])
+@pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")
+def test_what_is_no_list_of_pairs_is_refused_by_name(pairs, error, message, name):
+    with pytest.raises(error, match=message) as raised:
+        Constraints(**{name: pairs})
+    assert name in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "message"),
+    [
+        ([(0, 1), (2, 5)], r"pair 1, \(2, 5\): row 5 is out of range for 5 rows"),
+        ([(0, 1), (-1, 2)], r"pair 1, \(-1, 2\): row -1 is negative"),
+        ([(0, 1), (-1, 9)], r"pair 1, \(-1, 9\): row -1 is negative"),
+    ],
+)
+@pytest.mark.parametrize("name", ["must_link", "cannot_link"])
+def test_rows_out_of_range_are_named(pairs, message, name):
+    with pytest.raises(ValueError, match=f"{name} {message}"):
+        Constraints(**{name: pairs}, n_rows=5)
+    with pytest.raises(ValueError, match=f"{name} {message}"):
+        Constraints(**{name: pairs}).check_rows(5)
+
+
+def test_a_row_cannot_be_apart_from_itself_but_may_be_with_itself():
+    with pytest.raises(ValueError, match=r"cannot_link pair 1 is \(3, 3\)"):
+        Constraints(cannot_link=[(0, 1), (3, 3)])
+    assert Constraints(must_link=[(3, 3)]).must_link.tolist() == [[3, 3]]
+
+
+def test_constraints_for_other_rows_are_refused_with_advice():
+    constraints = Constraints([(0, 1)], n_rows=10)
+    with pytest.raises(ValueError, match=r"refer to 10 rows but the data has 7.*subset"):
+        constraints.check_rows(7)
+
+
+@pytest.mark.parametrize("groups", [[[[0, 1]]], [[0.5, 1.0]], [["a"]]])
+def test_groups_must_be_lists_of_row_numbers(groups):
+    with pytest.raises((TypeError, ValueError), match="group 0"):
+        Constraints.from_groups(groups)
+
+
+def test_labels_must_be_one_dimensional():
+    with pytest.raises(ValueError, match="one-dimensional"):
+        Constraints.from_labels([[0, 1]])
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_subset_keeps_exactly_the_relations_among_its_rows(seed, planted):
+    rng = np.random.default_rng(seed)
+    constraints = planted(seed, n_rows=14, n_pairs=12).constraints
+    rows = rng.permutation(14)[: rng.integers(1, 14)]
+    together, apart = relations(constraints, 14)
+    kept_together, kept_apart = relations(constraints.subset(rows), rows.size)
+    for whole, part in ((together, kept_together), (apart, kept_apart)):
+        assert {frozenset(rows[list(pair)].tolist()) for pair in part} == {
+            pair for pair in whole if pair <= set(rows.tolist())
+        }
+
+
+def test_a_subset_by_mask_is_the_subset_by_row_numbers():
+    constraints = Constraints([(0, 1), (1, 2)], [(2, 3)], n_rows=4)
+    mask = np.array([True, False, True, True])
+    assert constraints.subset(mask) == constraints.subset([0, 2, 3])
+
+
+def test_constraints_look_like_nothing_that_model_selection_would_slice():
+    constraints = Constraints([(0, 1)])
+    assert not hasattr(constraints, "__len__")
+    assert not hasattr(constraints, "shape")
+    assert not hasattr(constraints, "__getitem__")
+    assert not hasattr(constraints, "__array__")
+
+
+def test_pairs_cannot_be_changed_and_input_stays_writeable():
+    given = np.array(PAIRS)
+    constraints = Constraints(given)
+    with pytest.raises(ValueError, match="read-only"):
+        constraints.must_link[0, 0] = 7
+    given[0, 0] = given[0, 0]
+    assert given.flags.writeable
+
+
+def test_large_input_is_not_copied():
+    given = np.zeros((1000, 2), dtype=np.int32)
+    assert np.shares_memory(Constraints(given).must_link, given)
+
+
+def test_equality_pickling_and_text():
+    constraints = Constraints([(0, 1)], [(1, 2), (0, 3)], n_rows=1234)
+    assert pickle.loads(pickle.dumps(constraints)) == constraints
+    assert constraints != Constraints([(0, 1)], n_rows=1234)
+    assert constraints != "constraints"
+    assert repr(constraints) == "Constraints(1 must-link, 2 cannot-link, 1234 rows)"
+    assert constraints.summary() == ("1 must-link and 2 cannot-link pairs on 4 of 1,234 rows")
+
+
+def test_cannot_link_pairs_alone():
+    constraints = Constraints([(0, 1)], [(1, 2)], n_rows=5)
+    assert constraints.without_must_link() == Constraints(None, [(1, 2)], n_rows=5)
+
+
+def test_the_arguments_of_fit_are_combined():
+    both = Constraints([(0, 1)], [(1, 2)])
+    assert as_constraints([(0, 1)], [(1, 2)]) == both
+    assert as_constraints(constraints=both) is both
+    assert as_constraints(must_link=both) is both
+    assert as_constraints(cannot_link=both) is both
+    assert as_constraints(must_link=both, cannot_link=both) is both
+    with pytest.raises(ValueError, match="not both"):
+        as_constraints([(0, 1)], constraints=both)
+    with pytest.raises(ValueError, match="not both"):
+        as_constraints(must_link=both, cannot_link=[(0, 1)])
+    assert as_constraints(must_link=both, constraints=both) is both
+    with pytest.raises(ValueError, match="twice"):
+        as_constraints(must_link=both, constraints=Constraints([(0, 1)]))
+    with pytest.raises(TypeError, match=r"kempe\.Constraints, got list"):
+        as_constraints(constraints=[(0, 1)])
