@@ -9,15 +9,19 @@ from kempe.mutate import (
     RELOCATIONS,
     Perturbation,
     Relocation,
+    Relocator,
     match,
     perturb,
-    relocate,
     removal_chances,
 )
 from kempe.problem import Problem
 from random_problems import random_problem
 
 DRAWS = 4000
+
+
+def relocate(problem, colours, rng, params):
+    return Relocator(problem, params)(colours, rng)
 
 
 def two_clusters(weight=None, d=2):
@@ -208,8 +212,9 @@ def test_unconstrained_targets_are_the_centres_of_separated_blobs(kind):
     problem = Problem.build(centres[truth] + 0.3 * rng.normal(size=(100, 2)), n_clusters=4)
     shuffled = rng.permutation(truth).astype(np.int32)
     hits = []
+    relocator = Relocator(problem, Relocation(kind))
     for _ in range(5):
-        targets = relocate(problem, shuffled, rng, Relocation(kind)) + problem.shift
+        targets = relocator(shuffled, rng) + problem.shift
         distances = np.linalg.norm(targets[:, None] - centres[None], axis=2).min(axis=0)
         hits.append((distances < 0.5).all())
     assert sum(hits) >= 3

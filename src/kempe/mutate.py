@@ -1,14 +1,14 @@
 """Mutations of centroids, by which a search leaves a local optimum.
 
-``perturb`` moves centroids a little, by as much as the data leaves them uncertain; ``relocate``
+``perturb`` moves centroids a little, by as much as the data leaves them uncertain; ``Relocator``
 moves one or all of them far. Both return centroids only: an assignment method then settles on them.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
@@ -115,25 +115,43 @@ def perturb(
     return centroids + np.where(moving, factor, 0)[:, None] * steps
 
 
-def relocate(
-    problem: Problem,
-    colours: Colours,
-    rng: np.random.Generator,
-    params: Relocation = Relocation(),  # noqa: B008  (frozen)
-) -> Centroids:
-    """Move centroids towards targets, by the step ``alpha`` (first half of Algorithm 4)."""
-    centroids, weight = problem.means(colours)
-    if params.kind == "replace":
-        chance = removal_chances(centroids, weight) if params.removal == "cheap" else None
-        targets = _replace_targets(problem, colours, centroids, rng, chance)
-    elif params.kind == "reposition":
-        targets = _reposition_targets(problem, colours, centroids, rng)
-    else:
+@dataclass(frozen=True, eq=False)
+class Relocator:
+    """Relocates centroids of one problem (first half of Algorithm 4 of the paper).
+
+    An object because the semidefinite relaxation is solved once and rounded anew every time.
+    """
+
+    problem: Problem
+    params: Relocation
+
+    def __call__(self, colours: Colours, rng: np.random.Generator) -> Centroids:
+        """Move centroids towards targets, by the step ``alpha``."""
+        centroids, weight = self.problem.means(colours)
+        targets = self._targets(colours, centroids, weight, rng)
+        return (1 - self.params.alpha) * centroids + self.params.alpha * targets
+
+    def _targets(
+        self,
+        colours: Colours,
+        centroids: Centroids,
+        weight: NDArray[np.float64],
+        rng: np.random.Generator,
+    ) -> Centroids:
+        problem, kind = self.problem, self.params.kind
+        if kind == "replace":
+            chance = removal_chances(centroids, weight) if self.params.removal == "cheap" else None
+            return _replace_targets(problem, colours, centroids, rng, chance)
+        if kind == "reposition":
+            return _reposition_targets(problem, colours, centroids, rng)
         # All centroids are new here; the other kinds change one or two of the present ones.
-        points, weights = _UNCONSTRAINED[params.kind](problem, rng)
-        targets = kmeans(points, weights, problem.n_clusters, rng, fallback=centroids)
-        targets = match(centroids, weight, targets)
-    return (1 - params.alpha) * centroids + params.alpha * targets
+        points = self._denoised if kind == "sdp" else _sampled_points(problem, rng)
+        fresh = kmeans(*points, problem.n_clusters, rng, fallback=centroids)
+        return match(centroids, weight, fresh)
+
+    @cached_property
+    def _denoised(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        return denoised_points(self.problem)
 
 
 def match(centroids: Centroids, weight: NDArray[np.float64], targets: Centroids) -> Centroids:
@@ -276,12 +294,3 @@ def kmeans(
         warnings.simplefilter("ignore", ConvergenceWarning)
         model.fit(points, sample_weight=weight)
     return np.asarray(model.cluster_centers_, dtype=np.float64)
-
-
-_Points: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64]]
-
-# What k-means runs over for the kinds of targets that replace all centroids.
-_UNCONSTRAINED: dict[str, Callable[[Problem, np.random.Generator], _Points]] = {
-    "kmeans": _sampled_points,
-    "sdp": denoised_points,
-}

@@ -112,21 +112,6 @@ def test_the_local_search_leaves_no_exchange_of_one_against_two(seed):
             assert adjacency[u, v] or weights[u] + weights[v] <= weights[x] * (1 + 1e-9)
 
 
-@given(st.integers(0, 2**32 - 1), st.integers(1, 15), st.floats(0.0, 1.0))
-@settings(max_examples=40, deadline=None)
-def test_a_clique_cover_has_only_cliques_and_covers_every_edge(seed, n, density):
-    _, offsets, targets = random_graph(seed, n, density)
-    adjacency = dense(offsets, targets)
-    starts, members = _core.clique_cover(offsets, targets)
-    covered = np.zeros_like(adjacency)
-    for begin, end in itertools.pairwise(starts):
-        clique = members[begin:end]
-        assert len(set(clique.tolist())) == clique.size
-        covered[np.ix_(clique, clique)] = True
-    np.fill_diagonal(covered, False)
-    np.testing.assert_array_equal(covered, adjacency)
-
-
 def test_an_empty_graph_has_an_empty_set():
     nothing = np.empty(0), np.zeros(1, np.int64), np.empty(0, np.int32)
     for method in mwis.METHODS:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -147,11 +148,11 @@ def _draw_convergence(axis: Any, summary: Summary, dataset: str, level: float) -
     solved = {name: cell for name, cell in cells.items() if cell is not None and cell.solved}
     best = min(cell.best("inertia") for cell in solved.values())
     last = max(run.wall_s or 0.0 for cell in solved.values() for run in cell.solved)
-    grid = np.geomspace(1e-4, max(last, 1e-3), 200)
+    grid = np.geomspace(1e-3, max(last, 1e-2), 200)
     for method, line in _lines(solved):
         times, mean = mean_curve(solved[method], grid)
         axis.step(times, 100 * (mean / best - 1), where="post", label=method, **line)
-    axis.set_xscale("log")
+    _decades(axis, "x", grid[0], grid[-1])
     axis.set_yscale("symlog", linthresh=0.1)
     axis.set_ylim(bottom=0)
 
@@ -169,13 +170,24 @@ def scaling(summary: Summary) -> str:
         for method, line in _lines(points):
             rows, times = class_means(np.array(points[method]))
             axes[0].plot(rows, times, marker="o", markersize=3, label=method, **line)
-        axes[0].set_xscale("log")
-        axes[0].set_yscale("log")
+        everything = np.array([point for found in points.values() for point in found])
+        for name, values in zip("xy", everything.T, strict=True):
+            _decades(axes[0], name, values.min(), values.max())
         axes[0].set_xlabel("rows")
         axes[0].set_ylabel("CPU seconds (geometric mean)")
         axes[0].legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
 
     return _svg("scaling", draw, columns=1) if points else ""
+
+
+def _decades(axis: Any, name: str, low: float, high: float) -> None:
+    """Scale the x or y axis logarithmically over whole decades, so that labels have room."""
+    from matplotlib.ticker import NullFormatter
+
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    bounds = (10.0**first, 10.0 ** max(last, first + 1))
+    axis.set(**{f"{name}scale": "log", f"{name}lim": bounds})
+    getattr(axis, f"{name}axis").set_minor_formatter(NullFormatter())
 
 
 def class_means(
@@ -248,7 +260,7 @@ def _follow_page(svg: str, name: str) -> str:
     """Keep the SVG element only, with names of its own and ink and size of the page."""
     element = svg[svg.index("<svg") :]
     width = re.search(r' width="([\d.]+)pt"', element)
-    limit = f' style="max-width: {1.4 * float(width[1]):.0f}px"' if width else ""
+    limit = f' style="max-width: {1.52 * float(width[1]):.0f}px"' if width else ""
     element = re.sub(r' (?:width|height)="[\d.]+pt"', "", element, count=2)
     element = element.replace("<svg", f"<svg{limit}", 1)
     element = re.sub(r"font: ([^;]*?)'[^;]*sans-serif[^;]*", r"font: \1sans-serif", element)

@@ -140,12 +140,18 @@ def _describe_exit(code: int) -> str:
 
 
 def _resident_mb(pid: int) -> float:
-    import psutil
-
+    """Memory that a process holds; 0 where this cannot be known."""
     try:
-        return float(psutil.Process(pid).memory_info().rss) / 2**20
-    except psutil.Error:
-        return 0.0
+        with open(f"/proc/{pid}/statm", encoding="ascii") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
+    except OSError:
+        pass
+    with suppress(ImportError):
+        import psutil
+
+        with suppress(psutil.Error):
+            return float(psutil.Process(pid).memory_info().rss) / 2**20
+    return 0.0
 
 
 def _work(connection: Connection, parent: int, memory_limit: float | None) -> None:

@@ -17,7 +17,14 @@ from kempe.bench import figures
 from kempe.bench.statistics import Comparison, compare_all
 from kempe.bench.store import Record, Store
 from kempe.bench.summary import BASELINE, Quantity, Summary
-from kempe.bench.tables import PaperTable, TableCell, build_tables, format_number
+from kempe.bench.tables import (
+    UNPUBLISHED,
+    PaperTable,
+    TableCell,
+    build_tables,
+    format_number,
+)
+from kempe.datasets.catalogue import COLLECTIONS
 
 _HEADINGS: dict[str, str] = {
     "inertia": "Inertia",
@@ -64,16 +71,17 @@ def write_report(stores: Sequence[str | PathLike[str]], folder: str | PathLike[s
 
 
 def method_comparisons(summary: Summary) -> dict[tuple[str, str], list[Comparison]]:
-    """Paired tests per collection and quantity, of every method against kempe and KSKM."""
+    """Test every method against kempe and KSKM, over all collections and in each."""
     quantities: tuple[Quantity, ...] = ("inertia", "time")
     found: dict[tuple[str, str], list[Comparison]] = {}
-    for collection in ("COL1", "COL2", "COL3", "COL4"):
+    for collection in ("", *COLLECTIONS):
         instances = summary.instances(collection=collection)
         for quantity in quantities:
             values = summary.matrix(quantity, instances)
             pairs = compare_all(values, against=["kempe", BASELINE])
             if instances and pairs:
-                found[collection, quantity] = [pair for pair in pairs if pair.n]
+                title = collection or "all collections"
+                found[title, quantity] = [pair for pair in pairs if pair.n]
     return found
 
 
@@ -217,7 +225,8 @@ def html_page(
 
 def _facts(summary: Summary, records: Sequence[Record], machines: Sequence[dict[str, Any]]) -> str:
     failed = sum(not record.ok for record in records)
-    hours = sum(record.cpu_s or 0.0 for record in records) / 3600
+    seconds = sum(record.cpu_s or 0.0 for record in records)
+    time = f"{seconds / 3600:.1f} hours" if seconds > 5400 else f"{seconds / 60:.1f} minutes"
     instances = {(record.dataset, record.level) for record in records}
     seeds = {record.seed for record in records}
     limits = sorted({record.time_limit for record in records})
@@ -227,7 +236,7 @@ def _facts(summary: Summary, records: Sequence[Record], machines: Sequence[dict[
         "methods": ", ".join(sorted({record.method for record in records})),
         "seeds": f"{len(seeds)}, with the same starting centroids for all methods",
         "time limit": ", ".join(f"{limit:g} s" for limit in limits) + " per run",
-        "processor time": f"{hours:.2f} hours in all",
+        "processor time": f"{time} in all",
         "violated constraints": f"{sum(record.violations or 0 for record in records)}",
     }
     for number, facts in enumerate(machines, start=1):
@@ -277,9 +286,10 @@ def _html_table(table: PaperTable) -> str:
 
 def _html_part(table: PaperTable, quantity: Quantity) -> str:
     methods, cells = table.methods(quantity), table.lookup()
+    shown = {(cell.dataset, cell.level) for cell in table.cells if cell.ours is not None}
     head = "".join(f"<th scope=col>{escape(method)}</th>" for method in methods)
     rows, previous = [], ""
-    for dataset, level in table.rows:
+    for dataset, level in [row for row in table.rows if row in shown]:
         name = "" if dataset == previous else escape(dataset)
         row = "".join(
             _html_cell(cells.get((dataset, level, quantity, method)), table) for method in methods
@@ -289,14 +299,20 @@ def _html_part(table: PaperTable, quantity: Quantity) -> str:
         previous = dataset
     return (
         f"<div class=scroll><table class=paper><thead><tr><th>data</th><th>level</th>{head}</tr>"
-        f"</thead><tbody>{''.join(rows)}</tbody></table></div>"
+        f"</thead><tbody>{''.join(rows)}</tbody></table></div>{_left_out(table, len(rows))}"
     )
+
+
+def _left_out(table: PaperTable, shown: int) -> str:
+    count = len(table.rows) - shown
+    return f"<p class=rule>{count} rows of the paper have no runs here.</p>" if count else ""
 
 
 def _html_cell(cell: TableCell | None, table: PaperTable) -> str:
     ours, paper = _numbers(cell, table)
     if cell is None or cell.ours is None:
         return f"<td class=absent>–<small>{paper}</small></td>"
+    below = "" if cell.method in UNPUBLISHED else f"<small>{paper}</small>"
     classes, mark = [], ""
     if cell.ours.partial:
         classes.append("partial")
@@ -309,7 +325,7 @@ def _html_cell(cell: TableCell | None, table: PaperTable) -> str:
         mark += "≠"
     return (
         f'<td class="{" ".join(classes)}" title="{escape(_tooltip(cell))}">'
-        f"{ours}{f'<i>{mark}</i>' if mark else ''}<small>{paper}</small></td>"
+        f"{ours}{f'<i>{mark}</i>' if mark else ''}{below}</td>"
     )
 
 
@@ -338,9 +354,10 @@ def _comparison_table(collection: str, quantity: str, pairs: Sequence[Comparison
     head = names.split(",")
     columns = "".join(f"<th scope=col>{name}</th>" for name in head)
     return (
-        f"<details><summary>{collection}: {_HEADINGS[quantity].lower()}</summary>"
-        f"<div class=scroll><table><thead><tr>{columns}</tr></thead><tbody>{rows}</tbody></table>"
-        "</div></details>"
+        f"<details{' open' if collection.startswith('all') else ''}>"
+        f"<summary>{collection}: {_HEADINGS[quantity].lower()}</summary>"
+        f"<div class=scroll><table class=pairs><thead><tr>{columns}</tr></thead>"
+        f"<tbody>{rows}</tbody></table></div></details>"
     )
 
 
@@ -357,19 +374,20 @@ def _failures(records: Sequence[Record]) -> str:
     if not counts:
         return "<p>No run failed.</p>"
     rows = "".join(
-        f"<tr><th scope=row>{escape(method)}</th><td>{escape(kind)}</td><td>{count:,}</td></tr>"
+        f"<tr><th scope=row>{escape(method)}</th><th scope=row>{escape(kind)}</th>"
+        f"<td>{count:,}</td></tr>"
         for (method, kind), count in sorted(counts.items())
     )
     return (
-        "<div class=scroll><table><thead><tr><th>method</th><th>reason</th><th>runs</th></tr>"
-        f"</thead><tbody>{rows}</tbody></table></div>"
+        "<div class=scroll><table class=pairs><thead><tr><th>method</th><th>reason</th>"
+        f"<th>runs</th></tr></thead><tbody>{rows}</tbody></table></div>"
     )
 
 
 def _details(summary: Summary) -> str:
     quantities: tuple[Quantity, ...] = ("inertia", "time", "ari", "success")
     parts = []
-    for collection in ("COL1", "COL2", "COL3", "COL4"):
+    for collection in COLLECTIONS:
         instances = summary.instances(collection=collection)
         parts += [
             f"<details><summary>{collection}: {_HEADINGS[quantity].lower()}</summary>"

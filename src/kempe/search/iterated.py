@@ -9,7 +9,7 @@ import numpy as np
 
 from kempe.assign import Descent, SteppingDescent
 from kempe.assign.empty import fill_empty
-from kempe.mutate import Perturbation, Relocation, perturb, relocate
+from kempe.mutate import Perturbation, Relocation, Relocator, perturb
 from kempe.problem import Colours, Problem
 from kempe.search.recorder import Recorder
 from kempe.search.result import Result, Solution
@@ -106,6 +106,9 @@ class _IteratedSearch:
     rng: np.random.Generator
     params: IteratedParams
 
+    def __post_init__(self) -> None:
+        self._relocate = Relocator(self.problem, self.params.relocation)
+
     def run(self, start: Colours) -> None:
         current = self._descended(start)
         self.recorder.record(current, "start")
@@ -133,7 +136,7 @@ class _IteratedSearch:
     def _mutated(self, colours: Colours, kind: Mutation) -> Colours:
         """Colours after KSPerturb or KSShift (Algorithms 3 and 4)."""
         if kind == "relocate":
-            centroids = relocate(self.problem, colours, self.rng, self.params.relocation)
+            centroids = self._relocate(colours, self.rng)
         else:
             centroids = perturb(self.problem, colours, self.rng, self.params.perturbation)
             if isinstance(self.descent, SteppingDescent):

@@ -17,7 +17,7 @@ import numpy as np
 from kempe.assign import Descent
 from kempe.assign.empty import fill_empty
 from kempe.assign.sequential import SequentialDescent
-from kempe.mutate import Relocation, match, relocate
+from kempe.mutate import Relocation, Relocator, match
 from kempe.problem import Colours, Problem
 from kempe.search.recorder import Recorder
 from kempe.search.result import Result, Solution
@@ -130,6 +130,9 @@ class _MemeticSearch:
     params: MemeticParams
     target: float
 
+    def __post_init__(self) -> None:
+        self._relocate = Relocator(self.problem, self.params.relocation)
+
     def run(self, rng: np.random.Generator, n_jobs: int) -> None:
         population: list[Solution] = []
         first = 0
@@ -197,7 +200,7 @@ class _MemeticSearch:
         current = self._solution(colours)
         failures = 0
         while failures < self.params.patience(problem.n_clusters) and not stopper.stopped:
-            centroids = relocate(problem, current.colours, rng, self.params.relocation)
+            centroids = self._relocate(current.colours, rng)
             colours = self.descent.settle(problem, current.colours, centroids, rng, stopper)
             solution = self._solution(self.descent.descend(problem, colours, rng, stopper))
             improved = solution.inertia < current.inertia
