@@ -15,7 +15,7 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import make_moons
 
 from kempe import Constraints, KempeKMeans
-from kempe.plotting import plot_clusters, plot_convergence
+from kempe.plotting import plot_clusters
 
 X, moon = make_moons(400, noise=0.06, random_state=0)
 
@@ -45,9 +45,4 @@ plot_clusters(X, plain.labels_, constraints, plain.cluster_centers_, ax=panels[0
 panels[0].set_title(f"k-means, inertia {plain.inertia_:.1f}")
 plot_clusters(X, model.labels_, constraints, model.cluster_centers_, ax=panels[1])
 panels[1].set_title(f"kempe, inertia {model.inertia_:.1f}")
-
-# %%
-# The history of the search shows how much was gained after the first descent.
-
-plot_convergence(model.result_, against="iteration")
 plt.show()

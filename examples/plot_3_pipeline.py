@@ -25,6 +25,7 @@ constraints = Constraints.from_labels(known)
 
 with sklearn.config_context(enable_metadata_routing=True):
     pipeline = make_pipeline(StandardScaler(), KempeKMeans(n_clusters=3, random_state=0))
+    pipeline.set_output(transform="pandas")
     pipeline.fit(X, constraints=constraints)
 
 labels = pipeline[-1].labels_
@@ -37,9 +38,9 @@ print(f"adjusted Rand index {adjusted_rand_score(grower, labels):.3f}")
 print(pipeline.predict(X.head()))
 
 # %%
-# ``transform`` gives distances to the cluster centres, as a data frame if you like.
+# ``transform`` gives distances to the cluster centres, here as a data frame because of
+# ``set_output``.
 
-pipeline.set_output(transform="pandas")
 print(pipeline.transform(X.head()).round(2))
 
 # %%

@@ -23,13 +23,14 @@ same = blob[pairs[:, 0]] == blob[pairs[:, 1]]
 constraints = Constraints(pairs[same], pairs[~same])
 
 # %%
-# ``max_mutations`` is the length of the search, 0 means one descent. ``time_limit`` ends it after
-# some seconds, ``patience`` after some mutations without a new best, ``target_inertia`` at a
-# value that is good enough. Whatever comes first ends it, and ``stop_reason`` tells which.
+# ``max_mutations`` is the length of the search: 0 means one descent, and by default it grows with
+# the number of clusters. ``time_limit`` ends it after some seconds, ``patience`` after some
+# mutations without a new best, ``target_inertia`` at a value that is good enough. Whatever comes
+# first ends it, and ``stop_reason`` tells which.
 
 for options in (
     {"max_mutations": 0},
-    {"max_mutations": 20},
+    {},
     {"max_mutations": 100_000, "time_limit": 2.0},
 ):
     model = KempeKMeans(n_clusters=30, random_state=0, **options).fit(X, constraints=constraints)
@@ -62,7 +63,5 @@ class Improvements(Callbacks):
 
 
 improvements = Improvements()
-KempeKMeans(n_clusters=30, max_mutations=50, random_state=0, callbacks=improvements).fit(
-    X, constraints=constraints
-)
+KempeKMeans(n_clusters=30, random_state=0, callbacks=improvements).fit(X, constraints=constraints)
 print(f"{improvements.count} improvements")

@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 
-HEAVY = ("matplotlib", "pandas", "polars", "ortools", "typer", "rich")
+HEAVY = ("matplotlib", "pandas", "polars", "ortools", "sklearn", "typer", "rich")
 
 
 def import_kempe(code: str = "") -> subprocess.CompletedProcess[str]:
@@ -31,6 +31,16 @@ def test_import_takes_less_than_two_seconds():
     assert min(float(run.stdout) for run in done) < 2.0
 
 
-def test_import_leaves_the_extras_alone():
+def test_heavy_packages_are_imported_only_when_they_are_used():
     done = import_kempe(f"print([name for name in {HEAVY!r} if name in sys.modules])")
     assert done.stdout.strip() == "[]"
+
+
+def test_the_estimator_is_there_when_asked_for():
+    done = import_kempe("print('KempeKMeans' in dir(kempe), kempe.KempeKMeans.__name__)")
+    assert done.stdout.split() == ["True", "KempeKMeans"]
+
+
+def test_other_names_are_not():
+    done = import_kempe("print(hasattr(kempe, 'KempeKMeens'))")
+    assert done.stdout.split() == ["False"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import typer
 
 
@@ -11,8 +13,17 @@ def methods() -> None:
 
     width = max(map(len, names()))
     for name in names():
-        typer.echo(f"{name:<{width}}  {_first_line(create(name, n_clusters=2))}")
+        typer.echo(f"{name:<{width}}  {_described(create(name, n_clusters=2))}")
 
 
-def _first_line(estimator: object) -> str:
-    return (type(estimator).__doc__ or "").strip().splitlines()[0]
+def _described(estimator: Any) -> str:
+    """First line of the documentation, and the parameters that differ from their defaults."""
+    summary = (type(estimator).__doc__ or "").strip().splitlines()[0]
+    usual = type(estimator)().get_params()
+    given = {
+        name: value
+        for name, value in estimator.get_params().items()
+        if name != "n_clusters" and value != usual[name]
+    }
+    options = ", ".join(f"{name}={value!r}" for name, value in given.items())
+    return f"{summary} [{options}]" if options else summary

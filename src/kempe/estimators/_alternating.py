@@ -60,7 +60,7 @@ class AlternatingClusterer(ConstrainedClusterer):
         return standing_still(last, new)
 
     def _objective(self, problem: Problem) -> Objective | None:
-        """Say what is minimised; ``None`` for the inertia."""
+        """Give what is minimised; ``None`` for the inertia."""
         return None
 
     def _solve(self, problem: Problem) -> Result:

@@ -113,7 +113,7 @@ class KempeKMeans(ConstrainedClusterer):
         How the search went: ``summary()``, ``statistics``, ``to_csv()``.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, if ``X`` had any.
 
     Examples
@@ -122,7 +122,7 @@ class KempeKMeans(ConstrainedClusterer):
     >>> X = [[0.0], [0.1], [5.0], [5.1], [9.0]]
     >>> model = KempeKMeans(n_clusters=2, random_state=0)
     >>> model.fit(X, must_link=[(0, 2)], cannot_link=[(2, 3)]).labels_.tolist()
-    [0, 0, 0, 1, 1]
+    [1, 1, 1, 0, 0]
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

@@ -210,7 +210,7 @@ class PCCC(ConstrainedClusterer):
 
 
 def enough_centroids(problem: Problem, wanted: int | None) -> int:
-    """Say how many nearest centroids to offer; one more than there are neighbours suffices."""
+    """Choose among this many nearest centroids; one more than cannot-link neighbours suffices."""
     least = int(problem.degree.max(initial=0)) + 1
     return min(problem.n_clusters, max(least, wanted or problem.n_clusters))
 

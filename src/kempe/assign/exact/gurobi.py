@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from kempe.assign.exact.part import Columns, Outcome, Part
@@ -16,7 +18,7 @@ def solve_by_gurobi(part: Part, seconds: float, *, first: bool = False, seed: in
     columns = Columns(np.isfinite(part.costs))
     rows = np.ones((part.cliques.count, part.costs.shape[1]), dtype=bool)
     with gurobipy.Env(params={"OutputFlag": 0}) as env, gurobipy.Model(env=env) as model:
-        choice = model.addMVar(
+        choice: Any = model.addMVar(
             columns.count, vtype="B", obj=part.costs[columns.vertex, columns.cluster]
         )
         model.addConstr(columns.one_cluster_each() @ choice == 1)

@@ -90,7 +90,7 @@ def solve_integer(part: Part, seconds: float, effort: float = math.inf) -> Outco
             return outcome
         loads = part.cliques.loads(_indicators(outcome.colours, part.costs.shape[1]))
         # What one cluster violates, the next solution would violate in another.
-        rows |= (loads > 1.0).any(axis=1)[:, None]
+        rows |= np.asarray(np.any(loads > 1.0, axis=1))[:, None]
         if not outcome.complete or time.monotonic() > deadline:
             return Outcome(None, outcome.bound, complete=False)
 
