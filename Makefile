@@ -9,7 +9,7 @@ GET    := $(PIP) install --no-compile
 # Build tools live in the environment, so that rebuilding the core is incremental.
 INSTALL = $(GET) --no-build-isolation --editable
 
-.PHONY: demo test lint format docs bench clean help
+.PHONY: demo test lint format docs clean help
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12

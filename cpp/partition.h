@@ -174,6 +174,10 @@ class Partition {
         return fixed - saved + 1e-12 * (2 * std::abs(tg) + std::abs(m) * gg + saved);
     }
 
+    // How far the two means moved in the last swap.
+    double step_from() const { return step_from_; }
+    double step_to() const { return step_to_; }
+
     // Swap the collected chain. With the inertia as objective the centroids follow.
     void swap(const Chain& chain, Objective objective) {
         move_means(chain);
@@ -256,13 +260,18 @@ class Partition {
         const double m = chain.weight;
         const double into_from = 1.0 / (weight_[chain.from] + m);
         const double into_to = 1.0 / (weight_[chain.to] - m);
+        double square_a = 0.0, square_b = 0.0;
         for (int f = 0; f < d_; ++f) {
             const double t = shift_[f] + m * origin[f];  // weighted sum that enters `from`
             const double step_a = (t - m * a[f]) * into_from;
             const double step_b = (m * b[f] - t) * into_to;
             a[f] += step_a;
             b[f] += step_b;
+            square_a += step_a * step_a;
+            square_b += step_b * step_b;
         }
+        step_from_ = std::sqrt(square_a);
+        step_to_ = std::sqrt(square_b);
     }
 
     void compute_means() {
@@ -322,6 +331,7 @@ class Partition {
     std::vector<double> saved_mean_, saved_weight_;
     std::vector<int> saved_size_;
 
+    double step_from_ = 0.0, step_to_ = 0.0;
     std::vector<double> shift_;
     std::vector<Vertex> chain_;
     std::vector<std::uint32_t> mark_;

@@ -55,8 +55,8 @@ class MemeticParams:
     generation_size: int = 2
     relocations_per_cluster: float = 2.0
     extra_relocations: int = 20
-    mutations_per_cluster: float = 16.0
-    extra_mutations: int = 160
+    mutations_per_cluster: float = 10.0
+    extra_mutations: int = 120
     relocation: Relocation = field(default_factory=Relocation)
 
     def __post_init__(self) -> None:
