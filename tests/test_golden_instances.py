@@ -18,6 +18,7 @@ AUTHORS_MEAN = {
     ("COL2/n300-k50-s30", 0.25): 16.036077,
     ("COL3/n500-k10", 0.05): 31.882086,
     ("COL3/n1000-k20", 0.05): 63.827656,
+    ("COL3/n1000-k50", 0.2): 47.817807,
     ("COL3/n2000-k20", 0.1): 173.296862,
 }
 # Where the authors' seeds scatter widely, their best one; we want to be no worse.
@@ -40,7 +41,6 @@ def assert_sound(data, model, violations, inertia):
     assert model.inertia_ == pytest.approx(inertia(data.X, model.labels_))
 
 
-@pytest.mark.slow
 @INSTANCES
 def test_the_default_is_at_least_as_good_as_the_authors_program(name, level, violations, inertia):
     data, model = solve("kempe", name, level)
@@ -49,7 +49,6 @@ def test_the_default_is_at_least_as_good_as_the_authors_program(name, level, vio
     assert model.inertia_ <= bar * (1 + 1e-6)
 
 
-@pytest.mark.slow
 @INSTANCES
 def test_the_papers_method_comes_close_to_the_authors_program(name, level, violations, inertia):
     data, model = solve("KSKM", name, level)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from queue import SimpleQueue
 
 import numpy as np
 
@@ -266,4 +267,25 @@ def _side_by_side(
     if n_jobs == 1:
         yield from tasks
     else:
-        yield from pool.map(list, tasks)
+        yield from [_streamed(task, pool) for task in tasks]
+
+
+def _streamed(task: Iterator[_Step], pool: ThreadPoolExecutor) -> Iterator[_Step]:
+    """Begin a task in a thread at once and pass its steps on as they come."""
+    steps: SimpleQueue[_Step | None] = SimpleQueue()
+
+    def work() -> None:
+        try:
+            for step in task:
+                steps.put(step)
+        finally:
+            steps.put(None)
+
+    future = pool.submit(work)
+
+    def arriving() -> Iterator[_Step]:
+        while (step := steps.get()) is not None:
+            yield step
+        future.result()  # raises what the task raised
+
+    return arriving()
