@@ -75,27 +75,27 @@ class Twin:
         after[chain] = np.where(colours[chain] == other, own, other)
         return after
 
-    def gains_alone(self, colours, v, other):
-        """Whether the vertex on its own would be better off in the other cluster."""
-        if (colours == colours[v]).sum() == 1:
-            return False  # it stays, or its cluster would be empty
+    def moved_alone(self, colours, v, other):
+        """Colours after the move of one vertex, its neighbours ignored."""
         after = colours.copy()
         after[v] = other
-        return self.cost(after) < self.cost(colours) - self.rounding(colours)
-
-    def rounding(self, colours):
-        return 1e-9 * (self.cost(colours) + float(self.weight @ (self.points**2).sum(axis=1)))
+        return after
 
     def improving_chain(self, colours):
         """A chain that the descent should have swapped, or None."""
+        scale = float(self.weight @ (self.points**2).sum(axis=1))
+        cost = self.cost(colours)
+        bar = cost - 1e-9 * (cost + scale)  # what is above is no better, but for rounding
         filled = set(colours.tolist())
         for v, other in itertools.product(range(len(colours)), range(self.k)):
-            if other == colours[v] or not self.gains_alone(colours, v, other):
+            # The last vertex of a cluster stays, or its cluster would be empty.
+            if other == colours[v] or (colours == colours[v]).sum() == 1:
+                continue
+            if self.cost(self.moved_alone(colours, v, other)) >= bar:
                 continue
             chain = self.chain(colours, v, other)
             after = self.swapped(colours, chain, other)
-            better = self.cost(after) < self.cost(colours) - self.rounding(colours)
-            if better and filled <= set(after.tolist()):
+            if self.cost(after) < bar and filled <= set(after.tolist()):
                 return chain
         return None
 
