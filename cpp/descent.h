@@ -72,9 +72,10 @@ class Descent {
                 sweep(instance_.free_vertices, stopper);
                 sweep(instance_.constrained_vertices, stopper);
             } while (now_ != before && !stopper.stopped());
-            whole_chains_ = true;
-            for (Vertex v : instance_.constrained_vertices)
-                if (blocked_[v] && !stopper.should_stop()) visit_all_clusters(v);
+            if (partition_.by_feature())
+                swap_whole_chains(stopper);
+            else
+                swap_chains_by_table(stopper);
         } while (now_ != before && !stopper.stopped());
     }
 
@@ -122,6 +123,7 @@ class Descent {
     using Time = std::uint32_t;
     static constexpr double kRelativeTolerance = 1e-12;
     static constexpr double kRounding = 1e-12;
+    static constexpr double kTableRounding = 1e-5;
     static constexpr Time kLatest = std::numeric_limits<Time>::max() / 2;
 
     void advance() { ++now_; }
@@ -192,6 +194,60 @@ class Descent {
         if (!(nearest > 0)) return 0.0;
         const double w = instance_.weight[v];
         return w * lightest_ / (lightest_ + w) * nearest * nearest;
+    }
+
+    void swap_whole_chains(Stopper& stopper) {
+        whole_chains_ = true;
+        for (Vertex v : instance_.constrained_vertices)
+            if (blocked_[v] && !stopper.should_stop()) visit_all_clusters(v);
+    }
+
+    // With many features it is the points that make a chain expensive. So chains are priced by a
+    // table, at centroids that stand still until the end; that lowers the inertia as well.
+    void swap_chains_by_table(Stopper& stopper) {
+        if (std::find(blocked_.begin(), blocked_.end(), true) == blocked_.end()) return;
+        partition_.fill_table(table_);
+        const Objective objective = objective_;
+        const Time before = now_;
+        objective_ = Objective::fixed_centroids;
+        for (Vertex v : instance_.constrained_vertices)
+            if (blocked_[v] && !stopper.should_stop()) try_table(v);
+        objective_ = objective;
+        if (objective == Objective::inertia && now_ != before) follow_means(before);
+    }
+
+    void try_table(Vertex v) {
+        const float* row = table_.data() + partition_.slot(v) * k_;
+        const Colour own = partition_.colour(v);
+        candidates_.clear();
+        for (Colour c = 0; c < k_; ++c)
+            if (row[c] < row[own] * (1 - kTableRounding)) candidates_.emplace_back(row[c], c);
+        std::sort(candidates_.begin(), candidates_.end());
+        for (const auto& [distance, c] : candidates_)
+            if (!failed_before(v, c) && swap_if_priced(v, c)) return;
+    }
+
+    bool swap_if_priced(Vertex v, Colour to) {
+        double price, turnover;
+        const Chain chain = partition_.collect_priced(v, to, table_.data(), price, turnover);
+        if (partition_.empties(chain) || !(price < -kTableRounding * turnover)) {
+            remember_failure(chain);
+            return false;
+        }
+        partition_.gather_shift(chain);
+        swap(chain);
+        return true;
+    }
+
+    // Put the centroids of clusters that changed after `since` back on their means.
+    void follow_means(Time since) {
+        advance();
+        for (int position = 0; position < k_ && changed_[recent_[position]] > since; ++position) {
+            const Colour c = recent_[position];
+            note_drift(c, partition_.distance_to_mean(c));
+            partition_.use_mean(c);
+            changed_[c] = now_;
+        }
     }
 
     void sweep(const std::vector<Vertex>& vertices, Stopper& stopper) {
@@ -368,6 +424,7 @@ class Descent {
                                  // was last found not to improve
     std::vector<char> blocked_;  // per vertex: would move, but not alone
 
+    std::vector<float> table_;
     std::vector<double> point_, distance_, insertion_;
     std::vector<std::pair<double, Colour>> candidates_;
 };
