@@ -209,11 +209,16 @@ class Descent {
         partition_.fill_table(table_);
         const Objective objective = objective_;
         const Time before = now_;
+        advance();
+        disturbed_.assign(instance_.constrained_vertices.size(), now_);
         objective_ = Objective::fixed_centroids;
         for (Vertex v : instance_.constrained_vertices)
             if (blocked_[v] && !stopper.should_stop()) try_table(v);
         objective_ = objective;
-        if (objective == Objective::inertia && now_ != before) follow_means(before);
+        if (changed_[recent_[0]] <= before)
+            now_ = before;  // nothing was swapped
+        else if (objective == Objective::inertia)
+            follow_means(before);
     }
 
     void try_table(Vertex v) {
@@ -224,7 +229,21 @@ class Descent {
             if (row[c] < row[own] * (1 - kTableRounding)) candidates_.emplace_back(row[c], c);
         std::sort(candidates_.begin(), candidates_.end());
         for (const auto& [distance, c] : candidates_)
-            if (!failed_before(v, c) && swap_if_priced(v, c)) return;
+            if (!failed_undisturbed(v, c) && swap_if_priced(v, c)) return;
+    }
+
+    // While the table stands, a chain changes only with its vertices. Looking at v and its neighbours
+    // alone may overlook a change further along; those nearer to it will see it.
+    bool failed_undisturbed(Vertex v, Colour other) const {
+        const std::size_t slot = partition_.slot(v);
+        return failed_[slot * k_ + other] >= disturbed_[slot];
+    }
+
+    void disturb_neighbourhood() {
+        for (Vertex u : partition_.chain()) {
+            disturbed_[partition_.slot(u)] = now_;
+            for (Vertex x : instance_.graph.neighbours(u)) disturbed_[partition_.slot(x)] = now_;
+        }
     }
 
     bool swap_if_priced(Vertex v, Colour to) {
@@ -236,6 +255,7 @@ class Descent {
         }
         partition_.gather_shift(chain);
         swap(chain);
+        disturb_neighbourhood();
         return true;
     }
 
@@ -425,6 +445,7 @@ class Descent {
     std::vector<char> blocked_;  // per vertex: would move, but not alone
 
     std::vector<float> table_;
+    std::vector<Time> disturbed_;  // per constrained vertex: when it or a neighbour was recoloured
     std::vector<double> point_, distance_, insertion_;
     std::vector<std::pair<double, Colour>> candidates_;
 };
