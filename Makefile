@@ -9,10 +9,10 @@ GET    := $(PIP) install --no-compile
 # Build tools live in the environment, so that rebuilding the core is incremental.
 INSTALL = $(GET) --no-build-isolation --editable
 
-.PHONY: demo test lint format docs bench clean help
+.PHONY: demo test lint format docs bench bench-instructions clean help
 
 help:  ## show this list
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
 
 $(VENV)/.tools:
 	$(PYTHON) -m venv $(VENV)
@@ -55,6 +55,12 @@ format: $(VENV)/.lint  ## let ruff and clang-format rewrite the code
 
 docs: $(VENV)/.docs  ## build the documentation into docs/_build/html
 	$(BIN)/python -m sphinx -W -b html docs docs/_build/html
+
+bench: $(VENV)/.test  ## compare kempe, KSKM and unconstrained k-means (a few minutes)
+	$(BIN)/python benchmarks/compare.py $(ARGS)
+
+bench-instructions: $(VENV)/.test  ## count instructions of the kernels, compare with the stored ones
+	$(BIN)/python benchmarks/instructions.py $(ARGS)
 
 clean:  ## remove the environment and everything built
 	rm -rf $(VENV) build dist docs/_build
