@@ -192,15 +192,17 @@ def plan(
 
 def execute(tasks: Plan, store: Path | None, workers: int | None) -> list[Record]:
     """Run a plan, in a folder that vanishes unless one is given."""
-    with tempfile.TemporaryDirectory() as scratch:
-        with PlanProgress(tasks.name, Console(stderr=True)) as progress:
-            return run(
-                tasks,
-                Store(store or Path(scratch)),
-                workers=workers,
-                on_start=progress.start,
-                on_record=lambda record: progress.record(_as_expected(record)),
-            )
+    with (
+        tempfile.TemporaryDirectory() as scratch,
+        PlanProgress(tasks.name, Console(stderr=True)) as progress,
+    ):
+        return run(
+            tasks,
+            Store(store or Path(scratch)),
+            workers=workers,
+            on_start=progress.start,
+            on_record=lambda record: progress.record(_as_expected(record)),
+        )
 
 
 def _as_expected(record: Record) -> Record:

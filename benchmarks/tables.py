@@ -31,7 +31,8 @@ def show(sections: Sequence[Section]) -> None:
     console = Console(highlight=False)
     console.width = max(console.width, WIDTH)
     for section in sections:
-        table = Table(title=section.title, title_justify="left", box=box.SIMPLE_HEAD)
+        console.print(section.title, style="bold")
+        table = Table(box=box.SIMPLE_HEAD)
         for number, name in enumerate(section.header):
             table.add_column(name, justify="right" if number else "left")
         for row in section.rows:
