@@ -116,8 +116,8 @@ def main(
     methods: Annotated[
         list[str] | None, typer.Option(help="Only kempe and this: KSKM or k-means.")
     ] = None,
-    seeds: Annotated[int, typer.Option(min=1, help="Runs per method and instance.")] = 2,
-    time_limit: Annotated[float, typer.Option(help="Most seconds of a run.")] = 20.0,
+    seeds: Annotated[int, typer.Option(min=1, help="Runs per method and instance.")] = 5,
+    time_limit: Annotated[float, typer.Option(help="Most seconds of a run.")] = 300.0,
     workers: Annotated[
         int | None, typer.Option(min=1, help="Processes. [default: one per core]")
     ] = None,

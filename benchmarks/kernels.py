@@ -57,7 +57,7 @@ class Kernels:
         """Relocate single centroids from a local optimum."""
         search = self.core.SequentialSearch(self.instance, self.n_clusters)
         stopper = self.core.Stopper(LONG)
-        search.relocate(self.data["optimum"], 40, 40, 0, -np.inf, 1, stopper)
+        search.relocate(self.data["optimum"], 10, 10, 0, -np.inf, 1, stopper)
 
     def simultaneous_step(self) -> None:
         """All improving chains at fixed centroids and a compatible set of them."""

@@ -262,9 +262,7 @@ def memory(
         raise typer.BadParameter("mnist is not there, and --synthetic was not asked for")
     rows = [_memory_row(name, seconds) for name in wanted]
     header = ["data set", "rows", "supernodes", "k", "input MB", "beyond it MB", "bound MB"]
-    title = (
-        "Peak memory of a fit beyond the input; bound: supernodes * (2k + 16) * 8 bytes + 100 MB"
-    )
+    title = "Peak memory of a fit; the bound is supernodes * (2k + 16) * 8 bytes + 100 MB"
     finish([Section(title, header, rows)], out)
 
 

@@ -13,7 +13,7 @@ from rich.table import Table
 
 from kempe.bench.environment import environment
 
-WIDTH = 120
+WIDTH = 132
 """Columns of the terminal that the widest table needs; a narrower one wraps its lines."""
 
 
@@ -33,8 +33,8 @@ def show(sections: Sequence[Section]) -> None:
     for section in sections:
         console.print(section.title, style="bold")
         table = Table(box=box.SIMPLE_HEAD)
-        for number, name in enumerate(section.header):
-            table.add_column(name, justify="right" if number else "left")
+        for position, name in enumerate(section.header):
+            table.add_column(name, justify="right" if position else "left", no_wrap=not position)
         for row in section.rows:
             table.add_row(*row)
         console.print(table)
