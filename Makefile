@@ -66,7 +66,6 @@ bench-docs: $(VENV)/.test  ## measure every table of docs/performance.md (wants 
 	$(BIN)/python benchmarks/large.py growth --out $(TABLES)/growth.md
 	$(BIN)/python benchmarks/large.py collection4 --out $(TABLES)/collection4.md
 	$(BIN)/python benchmarks/large.py memory --synthetic --out $(TABLES)/memory.md
-	$(BIN)/python benchmarks/instructions.py --out $(TABLES)/instructions.md
 
 bench-instructions: $(VENV)/.test  ## count instructions of the kernels, compare with the stored ones
 	$(BIN)/python benchmarks/instructions.py $(ARGS)

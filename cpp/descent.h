@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <vector>
 
@@ -25,6 +26,8 @@ class Descent {
           changed_(k),
           checked_(instance.size),
           floor_(instance.size),
+          others_(instance.size),
+          moved_(k),
           recent_(k),
           failed_(instance.constrained_vertices.size() * k),
           blocked_(instance.size),
@@ -48,11 +51,13 @@ class Descent {
         partition_.place_centroid(c, position);
         advance();
         touch(c);
+        distrust_distances();
     }
     void place_centroid_on(Colour c, Vertex v) {
         partition_.place_centroid_on(c, v);
         advance();
         touch(c);
+        distrust_distances();
     }
 
     // Swap improving chains until none is left or it is time to stop. Chains of several vertices
@@ -67,9 +72,10 @@ class Descent {
                 sweep(instance_.free_vertices, stopper);
                 sweep(instance_.constrained_vertices, stopper);
             } while (now_ != before && !stopper.stopped());
-            whole_chains_ = true;
-            for (Vertex v : instance_.constrained_vertices)
-                if (blocked_[v] && !stopper.should_stop()) visit_all_clusters(v);
+            if (partition_.by_feature())
+                swap_whole_chains(stopper);
+            else
+                swap_chains_by_table(stopper);
         } while (now_ != before && !stopper.stopped());
     }
 
@@ -83,6 +89,7 @@ class Descent {
             partition_.use_mean(c);
             changed_[c] = now_;
         }
+        distrust_distances();
         run(Objective::inertia, stopper);
     }
 
@@ -93,6 +100,8 @@ class Descent {
         settled_ = now_;
         std::fill(checked_.begin(), checked_.end(), now_);
         saved_floor_ = floor_;
+        saved_others_ = others_;
+        saved_drift_ = drift_ + sweep_drift_;
     }
     void end_trial(bool keep) {
         partition_.end_trial(keep);
@@ -105,12 +114,16 @@ class Descent {
         }
         std::fill(checked_.begin(), checked_.end(), now_);
         floor_.swap(saved_floor_);
+        others_.swap(saved_others_);
+        drift_ = saved_drift_;
+        sweep_drift_ = 0.0;
     }
 
  private:
     using Time = std::uint32_t;
     static constexpr double kRelativeTolerance = 1e-12;
     static constexpr double kRounding = 1e-12;
+    static constexpr double kTableRounding = 1e-5;
     static constexpr Time kLatest = std::numeric_limits<Time>::max() / 2;
 
     void advance() { ++now_; }
@@ -118,6 +131,7 @@ class Descent {
     void restart_clock() {
         now_ = 1;
         settled_ = 0;
+        distrust_distances();
         std::fill(changed_.begin(), changed_.end(), now_);
         std::fill(checked_.begin(), checked_.end(), 0);
         std::fill(failed_.begin(), failed_.end(), 0);
@@ -136,11 +150,13 @@ class Descent {
     double removal_gain(Vertex v, double own_distance) const {
         const double w = instance_.weight[v];
         const Colour own = partition_.colour(v);
-        // The last vertex of a cluster stays: no cluster is ever emptied.
+        // The last vertex of a cluster stays: no cluster is ever emptied. Nor is it left with
+        // vertices of no weight alone, which have no mean.
         if (partition_.cluster_size(own) == 1) return 0.0;
-        if (objective_ == Objective::fixed_centroids) return w * own_distance;
         const double weight = partition_.cluster_weight(own), rest = weight - w;
-        return rest > 0 ? w * weight / rest * own_distance : 0.0;
+        if (rest <= kRounding * weight) return 0.0;
+        if (objective_ == Objective::fixed_centroids) return w * own_distance;
+        return w * weight / rest * own_distance;
     }
 
     // Insertion cost with the centroid following, which is never above the one without.
@@ -149,7 +165,93 @@ class Descent {
         return w * weight / (weight + w) * distance;
     }
 
+    // Bounds on distances are no use after a centroid has jumped.
+    void distrust_distances() { drift_ = std::numeric_limits<double>::infinity(); }
+
+    // The bounds of Hamerly (2010): since a vertex last measured all distances, no centroid has come
+    // nearer to it than by the largest drift of each sweep, added up.
+    void begin_sweep() {
+        if (std::isinf(drift_)) {
+            drift_ = 0.0;
+            sweep_drift_ = 0.0;
+            std::fill(others_.begin(), others_.end(), -std::numeric_limits<double>::infinity());
+        }
+        drift_ += sweep_drift_;
+        sweep_drift_ = 0.0;
+        std::fill(moved_.begin(), moved_.end(), 0.0);
+        lightest_ = *std::min_element(partition_.cluster_weights(), partition_.cluster_weights() + k_);
+    }
+
+    void note_drift(Colour c, double step) {
+        moved_[c] += step;
+        sweep_drift_ = std::max(sweep_drift_, moved_[c]);
+        lightest_ = std::min(lightest_, partition_.cluster_weight(c));
+    }
+
+    // No cluster but its own takes v for less than this.
+    double least_insertion(Vertex v) const {
+        const double nearest = others_[v] - drift_ - sweep_drift_;
+        if (!(nearest > 0)) return 0.0;
+        const double w = instance_.weight[v];
+        return w * lightest_ / (lightest_ + w) * nearest * nearest;
+    }
+
+    void swap_whole_chains(Stopper& stopper) {
+        whole_chains_ = true;
+        for (Vertex v : instance_.constrained_vertices)
+            if (blocked_[v] && !stopper.should_stop()) visit_all_clusters(v);
+    }
+
+    // With many features it is the points that make a chain expensive. So chains are priced by a
+    // table, at centroids that stand still until the end; that lowers the inertia as well.
+    void swap_chains_by_table(Stopper& stopper) {
+        if (std::find(blocked_.begin(), blocked_.end(), true) == blocked_.end()) return;
+        partition_.fill_table(table_);
+        const Objective objective = objective_;
+        const Time before = now_;
+        objective_ = Objective::fixed_centroids;
+        for (Vertex v : instance_.constrained_vertices)
+            if (blocked_[v] && !stopper.should_stop()) try_table(v);
+        objective_ = objective;
+        if (objective == Objective::inertia && now_ != before) follow_means(before);
+    }
+
+    void try_table(Vertex v) {
+        const float* row = table_.data() + partition_.slot(v) * k_;
+        const Colour own = partition_.colour(v);
+        candidates_.clear();
+        for (Colour c = 0; c < k_; ++c)
+            if (row[c] < row[own] * (1 - kTableRounding)) candidates_.emplace_back(row[c], c);
+        std::sort(candidates_.begin(), candidates_.end());
+        for (const auto& [distance, c] : candidates_)
+            if (!failed_before(v, c) && swap_if_priced(v, c)) return;
+    }
+
+    bool swap_if_priced(Vertex v, Colour to) {
+        double price, turnover;
+        const Chain chain = partition_.collect_priced(v, to, table_.data(), price, turnover);
+        if (partition_.empties(chain) || !(price < -kTableRounding * turnover)) {
+            remember_failure(chain);
+            return false;
+        }
+        partition_.gather_shift(chain);
+        swap(chain);
+        return true;
+    }
+
+    // Put the centroids of clusters that changed after `since` back on their means.
+    void follow_means(Time since) {
+        advance();
+        for (int position = 0; position < k_ && changed_[recent_[position]] > since; ++position) {
+            const Colour c = recent_[position];
+            note_drift(c, partition_.distance_to_mean(c));
+            partition_.use_mean(c);
+            changed_[c] = now_;
+        }
+    }
+
     void sweep(const std::vector<Vertex>& vertices, Stopper& stopper) {
+        begin_sweep();
         for (Vertex v : vertices) {
             if (changed_[recent_[0]] <= checked_[v]) continue;
             if (stopper.should_stop()) return;
@@ -166,6 +268,12 @@ class Descent {
         if (since > 0) {
             const Colour own = partition_.colour(v);
             const double gain = removal_gain(v, partition_.distance(v, own));
+            const double least = least_insertion(v);
+            if (gain <= least) {
+                floor_[v] = least;
+                checked_[v] = now_;
+                return;
+            }
             const bool settled = changed_[own] <= since || gain <= floor_[v];
             if (settled && visit_changed_clusters(v, gain, since)) return;
         }
@@ -197,6 +305,7 @@ class Descent {
         insertion_costs(distance_.data(), partition_.cluster_weights(), w, k_, insertion_.data());
         const double gain = removal_gain(v, distance_[own]);
         const bool fixed = objective_ == Objective::fixed_centroids;
+        remember_nearest(v, own);
         insertion_[own] = std::numeric_limits<double>::infinity();
         blocked_[v] = false;
         floor_[v] = *std::min_element(insertion_.begin(), insertion_.end());
@@ -210,6 +319,14 @@ class Descent {
             }
         checked_[v] = now_;
         try_candidates(v);
+    }
+
+    // Distances measured within a sweep are noted as if at its beginning, which is the safe side.
+    void remember_nearest(Vertex v, Colour own) {
+        double nearest = std::numeric_limits<double>::infinity();
+        for (Colour c = 0; c < k_; ++c)
+            if (c != own) nearest = std::min(nearest, distance_[c]);
+        others_[v] = std::sqrt(nearest) + drift_;
     }
 
     void consider(Vertex v, Colour c, double w, double distance, double gain) {
@@ -259,6 +376,10 @@ class Descent {
 
     void swap(const Chain& chain) {
         partition_.swap(chain, objective_);
+        if (objective_ == Objective::inertia) {
+            note_drift(chain.from, partition_.step_from());
+            note_drift(chain.to, partition_.step_to());
+        }
         advance();
         touch(chain.to);
         touch(chain.from);
@@ -289,13 +410,21 @@ class Descent {
     std::vector<Time> checked_;  // per vertex
     std::vector<double> floor_;  // per vertex: inserting it elsewhere costs at least this,
                                  // clusters changed since it last looked left aside
-    std::vector<double> saved_floor_;
+    std::vector<double> others_;  // per vertex: distance to the nearest other centroid when last
+                                  // measured, plus drift_ at that time
+    std::vector<double> saved_floor_, saved_others_;
+    double drift_ = 0.0;        // largest drifts of the sweeps so far, added up
+    double sweep_drift_ = 0.0;  // largest drift of a centroid in this sweep
+    double saved_drift_ = 0.0;
+    double lightest_ = 0.0;      // no cluster is lighter
+    std::vector<double> moved_;  // per cluster: drift in this sweep
     std::vector<Colour> recent_;  // clusters, the most recently changed first
     bool whole_chains_ = false;
     std::vector<Time> failed_;   // per constrained vertex and other colour: when their chain
                                  // was last found not to improve
     std::vector<char> blocked_;  // per vertex: would move, but not alone
 
+    std::vector<float> table_;
     std::vector<double> point_, distance_, insertion_;
     std::vector<std::pair<double, Colour>> candidates_;
 };

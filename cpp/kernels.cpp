@@ -58,6 +58,24 @@ double distance_between(const float* point, const double* centroid, int d) {
 }
 
 KEMPE_MULTIVERSION
+float distance_between(const float* point, const float* centroid, int d) {
+    float partial[16] = {};
+    int f = 0;
+    for (; f + 16 <= d; f += 16)
+        for (int lane = 0; lane < 16; ++lane) {
+            const float difference = point[f + lane] - centroid[f + lane];
+            partial[lane] += difference * difference;
+        }
+    float total = 0.0f;
+    for (float part : partial) total += part;
+    for (; f < d; ++f) {
+        const float difference = point[f] - centroid[f];
+        total += difference * difference;
+    }
+    return total;
+}
+
+KEMPE_MULTIVERSION
 void insertion_costs(const double* __restrict distance, const double* __restrict cluster_weight,
                      double w, int k, double* __restrict out) {
     for (int c = 0; c < k; ++c)

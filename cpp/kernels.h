@@ -11,6 +11,9 @@ void distances_by_feature(const double* point, const double* by_feature, int k, 
 double distance_between(const double* point, const double* centroid, int d);
 double distance_between(const float* point, const double* centroid, int d);
 
+// The same in single precision throughout, for tables of which a few digits are enough.
+float distance_between(const float* point, const float* centroid, int d);
+
 // What it costs to insert a point of weight w into each cluster, once the centroid follows:
 // w W / (W + w) * distance. An empty cluster costs nothing.
 void insertion_costs(const double* distance, const double* cluster_weight, double w, int k,

@@ -126,33 +126,51 @@ class Partition {
     // weight * (point - centroid of `from`), positive for what enters `from`, negative for what
     // leaves.
     Chain collect(Vertex v, Colour to) {
-        next_stamp();
-        Chain chain{colour_[v], to, 0.0, 0};
-        chain_.assign(1, v);
-        mark_[v] = stamp_;
+        std::fill(shift_.begin(), shift_.end(), 0.0);
+        const double* origin = centroid(colour_[v]);
+        return walk(v, to, [&](Vertex u, double w) { add_to_shift(u, w, origin); });
+    }
+
+    // The same without the points: `price` is the change at fixed centroids, from a table of squared
+    // distances of the constrained vertices to the centroids, and `turnover` the sum of its
+    // absolute terms.
+    Chain collect_priced(Vertex v, Colour to, const float* table, double& price, double& turnover) {
+        price = turnover = 0.0;
+        const Colour from = colour_[v];
+        return walk(v, to, [&](Vertex u, double w) {
+            const float* row = table + slot(u) * k_;
+            const double term = w * (static_cast<double>(row[from]) - row[to]);
+            price += term;
+            turnover += std::abs(term);
+        });
+    }
+    // What `collect` would have gathered from the points.
+    void gather_shift(const Chain& chain) {
         std::fill(shift_.begin(), shift_.end(), 0.0);
         const double* origin = centroid(chain.from);
-        for (std::size_t head = 0; head < chain_.size(); ++head) {
-            const Vertex u = chain_[head];
-            const bool leaves = colour_[u] == chain.from;
-            const double w = leaves ? -instance_.weight[u] : instance_.weight[u];
-            chain.weight += w;
-            chain.vertices += leaves ? -1 : 1;
-            const T* position = points_[u];
-            for (int f = 0; f < d_; ++f) shift_[f] += w * (position[f] - origin[f]);
-            enqueue_neighbours(u, leaves ? to : chain.from);
-        }
-        return chain;
+        for (Vertex u : chain_)
+            add_to_shift(u, colour_[u] == chain.from ? -instance_.weight[u] : instance_.weight[u],
+                         origin);
+    }
+
+    double distance_to_mean(Colour c) const {
+        return std::sqrt(distance_between(centroid(c), mean_.data() + std::size_t(c) * d_, d_));
+    }
+
+    // Whether swapping would leave a cluster without vertices, or without any weight.
+    bool empties(const Chain& chain) const {
+        return size_[chain.from] + chain.vertices <= 0 || size_[chain.to] - chain.vertices <= 0 ||
+               weight_[chain.from] + chain.weight <= 0 || weight_[chain.to] - chain.weight <= 0;
     }
 
     // Change of the objective when the collected chain is swapped. With t = shift_, m = weight that
     // enters `from`, g = centroid(to) - centroid(from): at fixed centroids the swap costs
     // 2 t.g - m |g|^2; letting the centroids follow saves |t|^2 / (W_from + m) and
-    // |t - m g|^2 / (W_to - m) on top. Infinite if it would empty a cluster.
+    // |t - m g|^2 / (W_to - m) on top. Infinite if it would leave a cluster without vertices or
+    // weight.
     double change(const Chain& chain, Objective objective) const {
         constexpr double never = std::numeric_limits<double>::infinity();
-        if (size_[chain.from] + chain.vertices <= 0 || size_[chain.to] - chain.vertices <= 0)
-            return never;
+        if (empties(chain)) return never;
         const double* a = centroid(chain.from);
         const double* b = centroid(chain.to);
         const double m = chain.weight;
@@ -166,12 +184,15 @@ class Partition {
         }
         const double fixed = 2 * tg - m * gg;
         if (objective == Objective::fixed_centroids) return fixed;
-        const double weight_from = weight_[chain.from] + m, weight_to = weight_[chain.to] - m;
-        if (weight_from <= 0 || weight_to <= 0) return never;
-        const double saved = tt / weight_from + rest / weight_to;
+        const double saved =
+            tt / (weight_[chain.from] + m) + rest / (weight_[chain.to] - m);
         // What is left must exceed the rounding error of what cancels.
         return fixed - saved + 1e-12 * (2 * std::abs(tg) + std::abs(m) * gg + saved);
     }
+
+    // How far the two means moved in the last swap.
+    double step_from() const { return step_from_; }
+    double step_to() const { return step_to_; }
 
     // Swap the collected chain. With the inertia as objective the centroids follow.
     void swap(const Chain& chain, Objective objective) {
@@ -208,12 +229,50 @@ class Partition {
         size_.swap(saved_size_);
     }
 
+    // Squared distances of all constrained vertices to all centroids, rounded.
+    void fill_table(std::vector<float>& table) const {
+        table.resize(instance_.constrained_vertices.size() * k_);
+        const std::vector<T> rounded(centroid_.begin(), centroid_.end());
+        float* row = table.data();
+        for (Vertex v : instance_.constrained_vertices) {
+            for (Colour c = 0; c < k_; ++c)
+                row[c] = static_cast<float>(
+                    distance_between(points_[v], rounded.data() + std::size_t(c) * d_, d_));
+            row += k_;
+        }
+    }
+
  private:
     // Up to this many features, distances to all centroids are computed centroid-parallel.
     static constexpr int kFewFeatures = 48;
 
     std::int32_t& neighbours(Vertex v, Colour c) {
         return neighbour_count_[std::size_t(slot_[v]) * k_ + c];
+    }
+
+    void add_to_shift(Vertex u, double w, const double* origin) {
+        const T* position = points_[u];
+        for (int f = 0; f < d_; ++f) shift_[f] += w * (position[f] - origin[f]);
+    }
+
+    // Breadth first through the vertices of two colours. `add` sees each with its weight, negative
+    // if it leaves `from`.
+    template <class Add>
+    Chain walk(Vertex v, Colour to, Add&& add) {
+        next_stamp();
+        Chain chain{colour_[v], to, 0.0, 0};
+        chain_.assign(1, v);
+        mark_[v] = stamp_;
+        for (std::size_t head = 0; head < chain_.size(); ++head) {
+            const Vertex u = chain_[head];
+            const bool leaves = colour_[u] == chain.from;
+            const double w = leaves ? -instance_.weight[u] : instance_.weight[u];
+            chain.weight += w;
+            chain.vertices += leaves ? -1 : 1;
+            add(u, w);
+            enqueue_neighbours(u, leaves ? to : chain.from);
+        }
+        return chain;
     }
 
     void next_stamp() {
@@ -255,13 +314,18 @@ class Partition {
         const double m = chain.weight;
         const double into_from = 1.0 / (weight_[chain.from] + m);
         const double into_to = 1.0 / (weight_[chain.to] - m);
+        double square_a = 0.0, square_b = 0.0;
         for (int f = 0; f < d_; ++f) {
             const double t = shift_[f] + m * origin[f];  // weighted sum that enters `from`
             const double step_a = (t - m * a[f]) * into_from;
             const double step_b = (m * b[f] - t) * into_to;
             a[f] += step_a;
             b[f] += step_b;
+            square_a += step_a * step_a;
+            square_b += step_b * step_b;
         }
+        step_from_ = std::sqrt(square_a);
+        step_to_ = std::sqrt(square_b);
     }
 
     void compute_means() {
@@ -321,6 +385,7 @@ class Partition {
     std::vector<double> saved_mean_, saved_weight_;
     std::vector<int> saved_size_;
 
+    double step_from_ = 0.0, step_to_ = 0.0;
     std::vector<double> shift_;
     std::vector<Vertex> chain_;
     std::vector<std::uint32_t> mark_;

@@ -1,10 +1,11 @@
-"""The registry of rivals."""
+"""The registry of methods."""
 
 from __future__ import annotations
 
 import pytest
 
 from kempe import methods
+from kempe.estimators import KempeKMeans
 from kempe.estimators._base import ConstrainedClusterer
 
 RIVALS = ["PCCC", "BLPKMCC", "S_MDEClust", "COPKM", "COPKM_P", "ICOPKM", "CLCKM"]
@@ -27,3 +28,33 @@ def test_rivals_have_the_settings_of_the_paper():
 def test_options_override_the_settings_of_the_paper():
     assert methods.create("S_MDEClust", 3, population_size=5).population_size == 5
     assert methods.create("COPKM", 3, init="random").init == "random"
+
+
+PAPER = {"search": "iterated", "assignment": "simultaneous"}
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("KSKM", {**PAPER, "max_mutations": 200, "perturbation": 0.8, "exact": "never"}),
+        ("KSKM_repo", {**PAPER, "max_mutations": 200, "perturbation": 0.0, "exact": "never"}),
+        ("KSKM_E", {**PAPER, "max_mutations": 50, "perturbation": 0.8, "exact": "refine"}),
+        ("KSKM_E_repo", {**PAPER, "max_mutations": 50, "perturbation": 0.0, "exact": "refine"}),
+        ("kempe", KempeKMeans().get_params()),
+    ],
+)
+def test_kempe_swap_methods_have_the_settings_of_the_paper(name, settings, planted, violations):
+    model = methods.create(name, n_clusters=3, random_state=5)
+    assert isinstance(model, KempeKMeans)
+    for parameter, value in settings.items():
+        if parameter not in ("n_clusters", "random_state"):
+            assert getattr(model, parameter) == value, parameter
+    assert (model.n_clusters, model.random_state) == (3, 5)
+    case = planted(1)
+    model.set_params(max_mutations=3).fit(case.X, constraints=case.constraints)
+    assert violations(model.labels_, case.constraints) == []
+
+
+def test_a_method_that_nobody_knows_is_refused_with_the_names_that_are_known():
+    with pytest.raises(ValueError, match=r"unknown method 'KSKN'; known are kempe, KSKM"):
+        methods.create("KSKN", n_clusters=3)

@@ -65,7 +65,9 @@ class ProgramAssignment:
         costs: CostFunction = Problem.costs,
         seconds: float = math.inf,
     ) -> None:
-        self._assigner = ExactAssigner(problem)
+        # Not CP-SAT: the answer must not depend on the clock or on what else is installed, and
+        # from cold starts with many clusters HiGHS proves optimality sooner.
+        self._assigner = ExactAssigner(problem, backend="lp")
         self._nearest = nearest or problem.n_clusters
         self._nonempty = nonempty
         self._costs = costs

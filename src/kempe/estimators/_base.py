@@ -160,7 +160,7 @@ class ConstrainedClusterer(
         return int(self.cluster_centers_.shape[0])
 
     def _new_data(self, X: ArrayLike) -> NDArray[Any]:
-        check_is_fitted(self)
+        check_is_fitted(self, "cluster_centers_")
         return self._validate_rows(X, reset=False).astype(self.cluster_centers_.dtype, copy=False)
 
     def predict(self, X: ArrayLike) -> NDArray[np.int32]:
@@ -203,9 +203,11 @@ class ConstrainedClusterer(
         weights = _check_sample_weight(sample_weight, data, dtype=np.float64)
         return -float(np.dot(weights, distances.astype(np.float64) ** 2))
 
-    def _recorder(self, problem: Problem, rules: Iterable[StoppingRule] = ()) -> Recorder:
-        """Make a recorder with the given rules, the time limit and the user's callbacks."""
-        limit = [] if self.time_limit is None else [TimeLimit(self.time_limit)]
+    def _recorder(
+        self, problem: Problem, rules: Iterable[StoppingRule] = (), *, spent: float = 0.0
+    ) -> Recorder:
+        """Make a recorder with the given rules, what is left of the time, and the callbacks."""
+        limit = [] if self.time_limit is None else [TimeLimit(self.time_limit - spent)]
         given = self.callbacks or ()
         own = [given] if isinstance(given, Callbacks) else list(given)
         every = [*rules, *limit]

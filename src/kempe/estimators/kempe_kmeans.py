@@ -31,6 +31,9 @@ from kempe.search.stop import MaxMutations, Patience, StoppingRule, TargetInerti
 # The paper's number of mutations, for the paper's search.
 PAPER_MUTATIONS = 200
 
+# After these no further search is begun.
+ENDS_ALL = ("interrupted", "target_inertia", "time_limit")
+
 
 class KempeKMeans(ConstrainedClusterer):
     """K-means clustering under hard must-link and cannot-link constraints.
@@ -68,8 +71,8 @@ class KempeKMeans(ConstrainedClusterer):
     patience : int or None, default=None
         Mutations in a row without a new best after which the search ends; ``None``: no such limit.
     time_limit : float or None, default=None
-        Seconds after which the search ends with the best clustering so far. Results then depend
-        on the speed of the machine.
+        Seconds after which the search ends with the best clustering so far, all ``n_init``
+        searches together. Results then depend on the speed of the machine.
     target_inertia : float or None, default=None
         The search ends as soon as the inertia is this low.
     relocation : {"replace", "reposition", "kmeans", "sdp"}, default="replace"
@@ -121,8 +124,11 @@ class KempeKMeans(ConstrainedClusterer):
     >>> from kempe import KempeKMeans
     >>> X = [[0.0], [0.1], [5.0], [5.1], [9.0]]
     >>> model = KempeKMeans(n_clusters=2, random_state=0)
-    >>> model.fit(X, must_link=[(0, 2)], cannot_link=[(2, 3)]).labels_.tolist()
-    [1, 1, 1, 0, 0]
+    >>> labels = model.fit(X, must_link=[(0, 2)], cannot_link=[(2, 3)]).labels_
+    >>> bool(labels[0] == labels[2]), bool(labels[2] == labels[3])
+    (True, False)
+    >>> round(model.inertia_, 3)
+    23.945
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -186,11 +192,18 @@ class KempeKMeans(ConstrainedClusterer):
         self.callbacks = callbacks
 
     def _solve(self, problem: Problem) -> Result:
-        results = [self._search_once(problem, rng) for rng in self._generator().spawn(self.n_init)]
+        results: list[Result] = []
+        for rng in self._generator().spawn(self.n_init):
+            spent = sum(result.runtime for result in results)
+            if self.time_limit is not None and spent >= self.time_limit:
+                break
+            results.append(self._search_once(problem, rng, spent))
+            if results[-1].stop_reason in ENDS_ALL:
+                break
         return min(results, key=lambda result: result.inertia)
 
-    def _search_once(self, problem: Problem, rng: np.random.Generator) -> Result:
-        recorder = self._recorder(problem, self._rules(problem))
+    def _search_once(self, problem: Problem, rng: np.random.Generator, spent: float) -> Result:
+        recorder = self._recorder(problem, self._rules(problem), spent=spent)
         run = self._memetic if self.search == "memetic" else self._iterated
         return run(problem, recorder, rng)
 

@@ -10,12 +10,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from queue import SimpleQueue
 
 import numpy as np
 
 from kempe.assign import Descent
 from kempe.assign.empty import fill_empty
+from kempe.assign.exact import ExactDescent
 from kempe.assign.sequential import SequentialDescent
 from kempe.mutate import Relocation, Relocator, match
 from kempe.problem import Colours, Problem
@@ -136,8 +139,9 @@ class _MemeticSearch:
     def run(self, rng: np.random.Generator, n_jobs: int) -> None:
         population: list[Solution] = []
         first = 0
-        with ThreadPoolExecutor(max(1, n_jobs)) as pool:
-            while not self.recorder.should_stop():
+        with ThreadPoolExecutor(max(1, n_jobs)) as pool, self._stopping():
+            # There is always a first solution, however short the time.
+            while self.recorder.best is None or not self.recorder.should_stop():
                 tasks = [
                     self._individual(list(population), first + position, child)
                     for position, child in enumerate(rng.spawn(self.params.generation_size))
@@ -148,6 +152,14 @@ class _MemeticSearch:
                     if newcomer is None:
                         return
                     population = self._survivors([*population, newcomer])
+
+    @contextmanager
+    def _stopping(self) -> Iterator[None]:
+        """Let no thread go on, and keep the pool waiting, when the search has ended."""
+        try:
+            yield
+        finally:
+            self.recorder.stopper.stop()
 
     def _follow(self, steps: Iterable[_Step]) -> Solution | None:
         """Record the steps of an individual; its best solution, or None if the search ends."""
@@ -164,23 +176,30 @@ class _MemeticSearch:
         self, population: list[Solution], number: int, rng: np.random.Generator
     ) -> Iterator[_Step]:
         """Make a clustering and improve it, step by step."""
+        descent = self._own_descent()
         if number < self.params.population_size:
             colours, kind = self.start(number, rng), "start"
         else:
             colours, kind = self._recombined(population, rng), "recombine"
         stopper = self.recorder.stopper
-        colours = self.descent.descend(self.problem, colours, rng, stopper)
+        colours = descent.descend(self.problem, colours, rng, stopper)
         yield _Step(self._solution(colours), kind, 1)
-        yield from self._improve(colours, rng)
+        yield from self._improve(descent, colours, rng)
 
-    def _improve(self, colours: Colours, rng: np.random.Generator) -> Iterator[_Step]:
-        if not isinstance(self.descent, SequentialDescent):
-            yield from self._improve_slowly(colours, rng)
+    def _own_descent(self) -> Descent:
+        """One that remembers what it tried is not shared, or results would depend on threads."""
+        return replace(self.descent) if isinstance(self.descent, ExactDescent) else self.descent
+
+    def _improve(
+        self, descent: Descent, colours: Colours, rng: np.random.Generator
+    ) -> Iterator[_Step]:
+        if not isinstance(descent, SequentialDescent):
+            yield from self._improve_slowly(descent, colours, rng)
             return
         patience = self.params.patience(self.problem.n_clusters)
         failures = 0
         while failures < patience and not self.recorder.stopper.stopped:
-            colours, tries, failures = self.descent.relocate(
+            colours, tries, failures = descent.relocate(
                 self.problem,
                 colours,
                 tries=BATCH,
@@ -194,15 +213,17 @@ class _MemeticSearch:
                 return
             yield _Step(self._solution(colours), "relocate", tries)
 
-    def _improve_slowly(self, colours: Colours, rng: np.random.Generator) -> Iterator[_Step]:
+    def _improve_slowly(
+        self, descent: Descent, colours: Colours, rng: np.random.Generator
+    ) -> Iterator[_Step]:
         """Make the same relocations with any descent."""
         problem, stopper = self.problem, self.recorder.stopper
         current = self._solution(colours)
         failures = 0
         while failures < self.params.patience(problem.n_clusters) and not stopper.stopped:
             centroids = self._relocate(current.colours, rng)
-            colours = self.descent.settle(problem, current.colours, centroids, rng, stopper)
-            solution = self._solution(self.descent.descend(problem, colours, rng, stopper))
+            colours = descent.settle(problem, current.colours, centroids, rng, stopper)
+            solution = self._solution(descent.descend(problem, colours, rng, stopper))
             improved = solution.inertia < current.inertia
             failures = 0 if improved else failures + 1
             current = solution if improved else current
@@ -246,4 +267,25 @@ def _side_by_side(
     if n_jobs == 1:
         yield from tasks
     else:
-        yield from pool.map(list, tasks)
+        yield from [_streamed(task, pool) for task in tasks]
+
+
+def _streamed(task: Iterator[_Step], pool: ThreadPoolExecutor) -> Iterator[_Step]:
+    """Begin a task in a thread at once and pass its steps on as they come."""
+    steps: SimpleQueue[_Step | None] = SimpleQueue()
+
+    def work() -> None:
+        try:
+            for step in task:
+                steps.put(step)
+        finally:
+            steps.put(None)
+
+    future = pool.submit(work)
+
+    def arriving() -> Iterator[_Step]:
+        while (step := steps.get()) is not None:
+            yield step
+        future.result()  # raises what the task raised
+
+    return arriving()

@@ -130,7 +130,7 @@ class Recorder:
         )
 
     def _reason(self, otherwise: str) -> str:
-        if self.stopper.interrupted:
+        if self.stopper.interrupted or otherwise == "interrupted":
             return "interrupted"
         if self._rule.triggered is not None:
             return _REASONS.get(type(self._rule.triggered), "user_rule")
