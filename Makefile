@@ -4,15 +4,16 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 CORE   := CMakeLists.txt pyproject.toml $(wildcard cpp/*.cpp cpp/*.h)
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
+TABLES := docs/_generated
 # Python compiles what it imports; compiling all that is installed would double the time.
 GET    := $(PIP) install --no-compile
 # Build tools live in the environment, so that rebuilding the core is incremental.
 INSTALL = $(GET) --no-build-isolation --editable
 
-.PHONY: demo test lint format docs clean help
+.PHONY: demo test lint format docs bench bench-docs bench-instructions clean help
 
 help:  ## show this list
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
 
 $(VENV)/.tools:
 	$(PYTHON) -m venv $(VENV)
@@ -55,6 +56,19 @@ format: $(VENV)/.lint  ## let ruff and clang-format rewrite the code
 
 docs: $(VENV)/.docs  ## build the documentation into docs/_build/html
 	$(BIN)/python -m sphinx -W -b html docs docs/_build/html
+
+bench: $(VENV)/.test  ## compare kempe, KSKM and unconstrained k-means (a few minutes)
+	$(BIN)/python benchmarks/compare.py $(ARGS)
+
+bench-docs: $(VENV)/.test  ## measure every table of docs/performance.md (wants a quiet machine)
+	$(BIN)/python benchmarks/compare.py --out $(TABLES)/compare.md
+	$(BIN)/python benchmarks/large.py unconstrained --out $(TABLES)/unconstrained.md
+	$(BIN)/python benchmarks/large.py growth --out $(TABLES)/growth.md
+	$(BIN)/python benchmarks/large.py collection4 --out $(TABLES)/collection4.md
+	$(BIN)/python benchmarks/large.py memory --synthetic --out $(TABLES)/memory.md
+
+bench-instructions: $(VENV)/.test  ## count instructions of the kernels, compare with the stored ones
+	$(BIN)/python benchmarks/instructions.py $(ARGS)
 
 clean:  ## remove the environment and everything built
 	rm -rf $(VENV) build dist docs/_build
