@@ -30,6 +30,8 @@ from kempe.search.stop import MaxMutations, Patience, StoppingRule, TargetInerti
 
 # The paper's number of mutations, for the paper's search.
 PAPER_MUTATIONS = 200
+# Most repetitions of the saturation-ordered assignment in the start of our own search.
+SATURATION_ROUNDS = 20
 
 # After these no further search is begun.
 ENDS_ALL = ("interrupted", "target_inertia", "time_limit")
@@ -242,7 +244,13 @@ class KempeKMeans(ConstrainedClusterer):
             rng,
             recorder.stopper,
             exhaustive=self.exact != "never",
+            rounds=self._saturation_rounds(problem),
         )
+
+    def _saturation_rounds(self, problem: Problem) -> int:
+        """Say how often to repeat the first assignment; not where constraints hardly bind."""
+        dense = 10 * problem.n_edges > problem.n_supernodes
+        return SATURATION_ROUNDS if self.assignment == "sequential" and dense else 0
 
     def _descent(self) -> Descent:
         inner: Descent

@@ -56,8 +56,8 @@ class MemeticParams:
     generation_size: int = 2
     relocations_per_cluster: float = 2.0
     extra_relocations: int = 20
-    mutations_per_cluster: float = 10.0
-    extra_mutations: int = 120
+    mutations_per_cluster: float = 7.0
+    extra_mutations: int = 100
     relocation: Relocation = field(default_factory=Relocation)
 
     def __post_init__(self) -> None:
@@ -142,8 +142,10 @@ class _MemeticSearch:
         with ThreadPoolExecutor(max(1, n_jobs)) as pool, self._stopping():
             # There is always a first solution, however short the time.
             while self.recorder.best is None or not self.recorder.should_stop():
+                # Divided among the individuals, so that they need not know of each other.
+                budget = math.ceil(self.recorder.mutations_left / self.params.generation_size)
                 tasks = [
-                    self._individual(list(population), first + position, child)
+                    self._individual(list(population), first + position, child, budget)
                     for position, child in enumerate(rng.spawn(self.params.generation_size))
                 ]
                 first += len(tasks)
@@ -173,9 +175,9 @@ class _MemeticSearch:
         return best
 
     def _individual(
-        self, population: list[Solution], number: int, rng: np.random.Generator
+        self, population: list[Solution], number: int, rng: np.random.Generator, budget: int
     ) -> Iterator[_Step]:
-        """Make a clustering and improve it, step by step."""
+        """Make a clustering and improve it, step by step, by at most ``budget`` mutations."""
         descent = self._own_descent()
         if number < self.params.population_size:
             colours, kind = self.start(number, rng), "start"
@@ -184,25 +186,25 @@ class _MemeticSearch:
         stopper = self.recorder.stopper
         colours = descent.descend(self.problem, colours, rng, stopper)
         yield _Step(self._solution(colours), kind, 1)
-        yield from self._improve(descent, colours, rng)
+        yield from self._improve(descent, colours, rng, budget - 1)
 
     def _own_descent(self) -> Descent:
         """One that remembers what it tried is not shared, or results would depend on threads."""
         return replace(self.descent) if isinstance(self.descent, ExactDescent) else self.descent
 
     def _improve(
-        self, descent: Descent, colours: Colours, rng: np.random.Generator
+        self, descent: Descent, colours: Colours, rng: np.random.Generator, budget: int
     ) -> Iterator[_Step]:
         if not isinstance(descent, SequentialDescent):
-            yield from self._improve_slowly(descent, colours, rng)
+            yield from self._improve_slowly(descent, colours, rng, budget)
             return
         patience = self.params.patience(self.problem.n_clusters)
         failures = 0
-        while failures < patience and not self.recorder.stopper.stopped:
+        while failures < patience and budget > 0 and not self.recorder.stopper.stopped:
             colours, tries, failures = descent.relocate(
                 self.problem,
                 colours,
-                tries=BATCH,
+                tries=min(BATCH, budget),
                 patience=patience,
                 failures=failures,
                 target=self.target,
@@ -211,16 +213,20 @@ class _MemeticSearch:
             )
             if not tries:
                 return
+            budget -= tries
             yield _Step(self._solution(colours), "relocate", tries)
 
     def _improve_slowly(
-        self, descent: Descent, colours: Colours, rng: np.random.Generator
+        self, descent: Descent, colours: Colours, rng: np.random.Generator, budget: int
     ) -> Iterator[_Step]:
         """Make the same relocations with any descent."""
         problem, stopper = self.problem, self.recorder.stopper
         current = self._solution(colours)
+        patience = self.params.patience(problem.n_clusters)
         failures = 0
-        while failures < self.params.patience(problem.n_clusters) and not stopper.stopped:
+        for _ in range(budget):
+            if failures >= patience or stopper.stopped:
+                return
             centroids = self._relocate(current.colours, rng)
             colours = descent.settle(problem, current.colours, centroids, rng, stopper)
             solution = self._solution(descent.descend(problem, colours, rng, stopper))

@@ -28,6 +28,8 @@ _REASONS: dict[type, str] = {
     TargetInertia: "target_inertia",
 }
 
+UNLIMITED = 2**31 - 1
+
 
 class Recorder:
     """Every search and every rival reports its solutions here.
@@ -72,6 +74,12 @@ class Recorder:
     def elapsed(self) -> float:
         """Seconds since the search began."""
         return time.perf_counter() - self._started
+
+    @property
+    def mutations_left(self) -> int:
+        """Mutations until a limit on them strikes; very many if there is none."""
+        limits = [rule.mutations for rule in self._rule.rules if isinstance(rule, MaxMutations)]
+        return max(0, min(limits, default=UNLIMITED) - self._iteration)
 
     def record(self, solution: Solution, kind: str, mutations: int = 1) -> bool:
         """Note a solution that was looked at; return whether it is the best so far.
