@@ -148,6 +148,13 @@ class _MemeticSearch:
                     if newcomer is None:
                         return
                     population = self._survivors([*population, newcomer])
+                if self._is_exhausted(population, first):
+                    return
+
+    def _is_exhausted(self, population: list[Solution], made: int) -> bool:
+        """Whether all starts led to one clustering and nothing but recombining would follow."""
+        relocates = self.params.patience(self.problem.n_clusters) > 0
+        return not relocates and made >= self.params.population_size and len(population) == 1
 
     def _follow(self, steps: Iterable[_Step]) -> Solution | None:
         """Record the steps of an individual; its best solution, or None if the search ends."""
