@@ -2,6 +2,7 @@
 
 NB_MODULE(_core, m) {
     m.doc() = "Compiled kernels of kempe: arrays in, arrays out.";
+    kempe::bind_annealing(m);
     kempe::bind_instance(m);
     kempe::bind_supernodes(m);
     kempe::bind_clusters(m);

@@ -45,6 +45,7 @@ Out2<T> to_numpy(std::vector<T>&& values, std::size_t rows, std::size_t columns)
 struct Moves;
 nb::tuple to_tuple(Moves&& moves);
 
+void bind_annealing(nb::module_& m);
 void bind_instance(nb::module_& m);
 void bind_supernodes(nb::module_& m);
 void bind_clusters(nb::module_& m);

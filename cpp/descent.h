@@ -23,6 +23,7 @@ class Descent {
           partition_(instance, points, k),
           k_(k),
           d_(instance.dimension),
+          many_values_(!partition_.by_feature() && double(instance.size) * d_ > kManyValues),
           changed_(k),
           checked_(instance.size),
           floor_(instance.size),
@@ -72,10 +73,10 @@ class Descent {
                 sweep(instance_.free_vertices, stopper);
                 sweep(instance_.constrained_vertices, stopper);
             } while (now_ != before && !stopper.stopped());
-            if (partition_.by_feature())
-                swap_whole_chains(stopper);
-            else
+            if (many_values_)
                 swap_chains_by_table(stopper);
+            else
+                swap_whole_chains(stopper);
         } while (now_ != before && !stopper.stopped());
     }
 
@@ -123,6 +124,7 @@ class Descent {
     using Time = std::uint32_t;
     static constexpr double kRelativeTolerance = 1e-12;
     static constexpr double kRounding = 1e-12;
+    static constexpr double kManyValues = 2e6;
     static constexpr double kTableRounding = 1e-5;
     static constexpr Time kLatest = std::numeric_limits<Time>::max() / 2;
 
@@ -168,8 +170,8 @@ class Descent {
     // Bounds on distances are no use after a centroid has jumped.
     void distrust_distances() { drift_ = std::numeric_limits<double>::infinity(); }
 
-    // The bounds of Hamerly (2010): since a vertex last measured all distances, no centroid has come
-    // nearer to it than by the largest drift of each sweep, added up.
+    // The bounds of Hamerly (2010): since a vertex last measured all distances, no centroid has
+    // come nearer to it than by the largest drift of each sweep, added up.
     void begin_sweep() {
         if (std::isinf(drift_)) {
             drift_ = 0.0;
@@ -179,7 +181,8 @@ class Descent {
         drift_ += sweep_drift_;
         sweep_drift_ = 0.0;
         std::fill(moved_.begin(), moved_.end(), 0.0);
-        lightest_ = *std::min_element(partition_.cluster_weights(), partition_.cluster_weights() + k_);
+        lightest_ =
+            *std::min_element(partition_.cluster_weights(), partition_.cluster_weights() + k_);
     }
 
     void note_drift(Colour c, double step) {
@@ -202,8 +205,9 @@ class Descent {
             if (blocked_[v] && !stopper.should_stop()) visit_all_clusters(v);
     }
 
-    // With many features it is the points that make a chain expensive. So chains are priced by a
-    // table, at centroids that stand still until the end; that lowers the inertia as well.
+    // On large data of many features it is the points that make a chain expensive. There, chains
+    // are priced by a table, at centroids that stand still until the end. That lowers the inertia
+    // as well, but a chain which improves only if the centroids follow is missed.
     void swap_chains_by_table(Stopper& stopper) {
         if (std::find(blocked_.begin(), blocked_.end(), true) == blocked_.end()) return;
         partition_.fill_table(table_);
@@ -232,8 +236,8 @@ class Descent {
             if (!failed_undisturbed(v, c) && swap_if_priced(v, c)) return;
     }
 
-    // While the table stands, a chain changes only with its vertices. Looking at v and its neighbours
-    // alone may overlook a change further along; those nearer to it will see it.
+    // While the table stands, a chain changes only with its vertices. Looking at v and its
+    // neighbours alone may overlook a change further along; those nearer to it will see it.
     bool failed_undisturbed(Vertex v, Colour other) const {
         const std::size_t slot = partition_.slot(v);
         return failed_[slot * k_ + other] >= disturbed_[slot];
@@ -421,23 +425,24 @@ class Descent {
     const Instance& instance_;
     Partition<T> partition_;
     const int k_, d_;
+    const bool many_values_;
     Objective objective_ = Objective::inertia;
     double tolerance_ = 0.0;
 
     Time now_ = 0;
-    Time settled_ = 0;           // when the running trial began
-    std::vector<Time> changed_;  // per cluster
-    std::vector<Time> checked_;  // per vertex
-    std::vector<double> floor_;  // per vertex: inserting it elsewhere costs at least this,
-                                 // clusters changed since it last looked left aside
+    Time settled_ = 0;            // when the running trial began
+    std::vector<Time> changed_;   // per cluster
+    std::vector<Time> checked_;   // per vertex
+    std::vector<double> floor_;   // per vertex: inserting it elsewhere costs at least this,
+                                  // clusters changed since it last looked left aside
     std::vector<double> others_;  // per vertex: distance to the nearest other centroid when last
                                   // measured, plus drift_ at that time
     std::vector<double> saved_floor_, saved_others_;
     double drift_ = 0.0;        // largest drifts of the sweeps so far, added up
     double sweep_drift_ = 0.0;  // largest drift of a centroid in this sweep
     double saved_drift_ = 0.0;
-    double lightest_ = 0.0;      // no cluster is lighter
-    std::vector<double> moved_;  // per cluster: drift in this sweep
+    double lightest_ = 0.0;       // no cluster is lighter
+    std::vector<double> moved_;   // per cluster: drift in this sweep
     std::vector<Colour> recent_;  // clusters, the most recently changed first
     bool whole_chains_ = false;
     std::vector<Time> failed_;   // per constrained vertex and other colour: when their chain

@@ -131,8 +131,8 @@ class Partition {
         return walk(v, to, [&](Vertex u, double w) { add_to_shift(u, w, origin); });
     }
 
-    // The same without the points: `price` is the change at fixed centroids, from a table of squared
-    // distances of the constrained vertices to the centroids, and `turnover` the sum of its
+    // The same without the points: `price` is the change at fixed centroids, from a table of
+    // squared distances of the constrained vertices to the centroids, and `turnover` the sum of its
     // absolute terms.
     Chain collect_priced(Vertex v, Colour to, const float* table, double& price, double& turnover) {
         price = turnover = 0.0;
@@ -184,8 +184,7 @@ class Partition {
         }
         const double fixed = 2 * tg - m * gg;
         if (objective == Objective::fixed_centroids) return fixed;
-        const double saved =
-            tt / (weight_[chain.from] + m) + rest / (weight_[chain.to] - m);
+        const double saved = tt / (weight_[chain.from] + m) + rest / (weight_[chain.to] - m);
         // What is left must exceed the rounding error of what cancels.
         return fixed - saved + 1e-12 * (2 * std::abs(tg) + std::abs(m) * gg + saved);
     }

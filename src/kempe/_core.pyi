@@ -136,6 +136,25 @@ def chain_descent(
 ) -> _Ints:
     """Swap Kempe chains as long as that lowers the total cost."""
 
+def anneal(
+    offsets: _Longs,
+    targets: _Ints,
+    costs: _Floats,
+    colours: _Ints,
+    sweeps: int,
+    hot: float,
+    cold: float,
+    cheap: float,
+    expensive: float,
+    seed: int,
+    stopper: Stopper,
+) -> _Ints:
+    """Cheapest proper colouring met by simulated annealing; ``colours`` if there was none.
+
+    The temperature falls from ``hot`` to ``cold`` while the price of an edge within a cluster rises
+    from ``cheap`` to ``expensive``; a sweep tries as many moves as there are vertices.
+    """
+
 def kmeans_plus_plus(instance: Instance, candidates: _Ints, n_clusters: int, seed: int) -> _Ints:
     """Supernodes drawn by greedy k-means++ from ``candidates``."""
 

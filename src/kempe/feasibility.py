@@ -131,6 +131,16 @@ def find_colouring(
     return colours if centroids is None else move_near(problem, colours, centroids)
 
 
+def is_tight(problem: Problem) -> bool:
+    """Whether the number of clusters is so small that classic DSATUR finds no colouring.
+
+    Then Kempe swaps connect few of the proper colourings. Costs next to nothing.
+    """
+    if problem.degree.max(initial=0) < problem.n_clusters:
+        return False
+    return bool(_core.dsatur(problem.core, problem.n_clusters)[1] >= 0)
+
+
 def move_near(problem: Problem, colours: Colours, centroids: Centroids) -> Colours:
     """Rename the colours of each component so that they lie close to the centroids.
 

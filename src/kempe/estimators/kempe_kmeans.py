@@ -13,11 +13,13 @@ from numpy.typing import ArrayLike
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from kempe.assign import Descent
+from kempe.assign.annealing import AnnealingDescent
 from kempe.assign.exact import ExactDescent
 from kempe.assign.mwis import METHODS, Method
 from kempe.assign.sequential import SequentialDescent
 from kempe.assign.simultaneous import SimultaneousDescent
 from kempe.estimators._base import ConstrainedClusterer
+from kempe.feasibility import is_tight
 from kempe.mutate import RELOCATIONS, Relocation, RelocationKind
 from kempe.problem import Colours, Problem
 from kempe.search.callbacks import Callbacks
@@ -30,11 +32,22 @@ from kempe.search.stop import MaxMutations, Patience, StoppingRule, TargetInerti
 
 # The paper's number of mutations, for the paper's search.
 PAPER_MUTATIONS = 200
+<<<<<<< HEAD
 # Most repetitions of the saturation-ordered assignment in the start of our own search.
 SATURATION_ROUNDS = 20
 
 # After these no further search is begun.
 ENDS_ALL = ("interrupted", "target_inertia", "time_limit")
+=======
+# Beyond this many supernodes annealing is too slow to be worth while unasked.
+LARGEST_ANNEALED = 5_000
+# On tight graphs Kempe swaps cannot follow a relocated centroid. Many starts pay there.
+ANNEALED_POPULATION: dict[str, Any] = {
+    "population_size": 24,
+    "relocations_per_cluster": 0.0,
+    "extra_relocations": 0,
+}
+>>>>>>> hard
 
 
 class KempeKMeans(ConstrainedClusterer):
@@ -90,11 +103,14 @@ class KempeKMeans(ConstrainedClusterer):
     three_colour : bool, default=False
         Whether ``"simultaneous"`` also rotates chains of three colours (appendix A.2): lower
         inertia on tight constraints, at the cost of looking at all triples of clusters.
-    exact : {"never", "start", "refine"}, default="start"
-        When solvers take part. ``"start"``: if saturation order finds no clustering, tabu
+    exact : {"auto", "start", "refine", "never"}, default="auto"
+        What else takes part where Kempe swaps do not suffice, because the number of clusters is
+        close to the least possible. ``"start"``: if saturation order finds no clustering, tabu
         search and an exact solver look for one, or prove that there is none. ``"refine"``: in
-        addition each local optimum is improved by exact assignment (KSKM_E): worth its time only
-        where the number of clusters is close to the least possible. ``"never"``: give up at once.
+        addition each local optimum is improved by exact assignment (KSKM_E), which takes long.
+        ``"auto"``: as ``"start"``, and if classic DSATUR finds no clustering either, the memetic
+        search with sequential assignment improves its local optima by simulated annealing.
+        ``"never"``: give up at once.
     n_jobs : int or None, default=None
         Threads. The result does not depend on it, unless there is a time limit.
     random_state : int, RandomState or None, default=None
@@ -146,7 +162,7 @@ class KempeKMeans(ConstrainedClusterer):
         "perturbation": [Interval(Real, 0, 1, closed="both")],
         "alpha": [Interval(Real, 0, 1, closed="right")],
         "three_colour": ["boolean"],
-        "exact": [StrOptions({"never", "start", "refine"})],
+        "exact": [StrOptions({"auto", "start", "refine", "never"})],
         "n_jobs": [Integral, None],
     }
 
@@ -167,7 +183,7 @@ class KempeKMeans(ConstrainedClusterer):
         perturbation: float = 0.8,
         alpha: float = 1.0,
         three_colour: bool = False,
-        exact: Literal["never", "start", "refine"] = "start",
+        exact: Literal["auto", "start", "refine", "never"] = "auto",
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -210,20 +226,20 @@ class KempeKMeans(ConstrainedClusterer):
         return run(problem, recorder, rng)
 
     def _iterated(self, problem: Problem, recorder: Recorder, rng: np.random.Generator) -> Result:
-        descent = self._descent()
+        descent = self._descent(problem)
         start = self._start(problem, descent, recorder, 0, rng)
         params = IteratedParams(perturbed=self.perturbation, relocation=self._relocation())
         return iterated_search(problem, start, descent, recorder, rng, params)
 
     def _memetic(self, problem: Problem, recorder: Recorder, rng: np.random.Generator) -> Result:
-        descent = self._descent()
+        descent = self._descent(problem)
         return memetic_search(
             problem,
             lambda number, child: self._start(problem, descent, recorder, number, child),
             descent,
             recorder,
             rng,
-            MemeticParams(relocation=self._relocation()),
+            self._memetic_params(descent),
             target=-math.inf if self.target_inertia is None else self.target_inertia,
             n_jobs=effective_n_jobs(self.n_jobs),
         )
@@ -247,18 +263,34 @@ class KempeKMeans(ConstrainedClusterer):
             rounds=self._saturation_rounds(problem),
         )
 
+<<<<<<< HEAD
     def _saturation_rounds(self, problem: Problem) -> int:
         """Say how often to repeat the first assignment; not where constraints hardly bind."""
         dense = 10 * problem.n_edges > problem.n_supernodes
         return SATURATION_ROUNDS if self.assignment == "sequential" and dense else 0
 
     def _descent(self) -> Descent:
+=======
+    def _descent(self, problem: Problem) -> Descent:
+>>>>>>> hard
         inner: Descent
         if self.assignment == "sequential":
             inner = SequentialDescent()
+            if self._anneals(problem):
+                return AnnealingDescent(inner)
         else:
             inner = SimultaneousDescent(mwis=self.mwis, three_colour=self.three_colour)
         return ExactDescent(inner) if self.exact == "refine" else inner
+
+    def _anneals(self, problem: Problem) -> bool:
+        if self.exact != "auto" or self.search != "memetic":
+            return False
+        return problem.n_supernodes <= LARGEST_ANNEALED and is_tight(problem)
+
+    def _memetic_params(self, descent: Descent) -> MemeticParams:
+        if isinstance(descent, AnnealingDescent):
+            return MemeticParams(**ANNEALED_POPULATION, relocation=self._relocation())
+        return MemeticParams(relocation=self._relocation())
 
     def _relocation(self) -> Relocation:
         return Relocation(kind=self.relocation, alpha=self.alpha)

@@ -154,6 +154,13 @@ class _MemeticSearch:
                     if newcomer is None:
                         return
                     population = self._survivors([*population, newcomer])
+                if self._is_exhausted(population, first):
+                    return
+
+    def _is_exhausted(self, population: list[Solution], made: int) -> bool:
+        """Whether all starts led to one clustering and nothing but recombining would follow."""
+        relocates = self.params.patience(self.problem.n_clusters) > 0
+        return not relocates and made >= self.params.population_size and len(population) == 1
 
     @contextmanager
     def _stopping(self) -> Iterator[None]:

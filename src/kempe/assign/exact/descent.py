@@ -8,8 +8,10 @@ import numpy as np
 
 from kempe import _core
 from kempe.assign import Descent
+from kempe.assign.annealing import anneal
 from kempe.assign.exact.assigner import ExactAssigner, Mode
 from kempe.assign.exact.hard import Backend
+from kempe.feasibility import is_tight
 from kempe.problem import Centroids, Colours, Problem
 
 
@@ -40,6 +42,7 @@ class ExactDescent:
     backend: Backend = "auto"
     effort: float = 1.0
     _assigner: ExactAssigner | None = field(default=None, init=False, repr=False)
+    _tight: bool = field(default=False, init=False, repr=False)
     _explored: set[bytes] = field(default_factory=set, init=False, repr=False)
 
     def settle(
@@ -50,8 +53,15 @@ class ExactDescent:
         rng: np.random.Generator,
         stopper: _core.Stopper,
     ) -> Colours:
-        """Improve the assignment to fixed centroids; left to the inner method."""
-        return self.inner.settle(problem, colours, centroids, rng, stopper)
+        """Improve the assignment to fixed centroids by the inner method.
+
+        On tight graphs swaps can hardly follow a mutation, so annealing goes on from there.
+        """
+        colours = self.inner.settle(problem, colours, centroids, rng, stopper)
+        self._assigner_of(problem)
+        if self._tight:
+            return anneal(problem, problem.costs(centroids), colours, rng, stopper)
+        return colours
 
     def descend(
         self,
@@ -87,6 +97,7 @@ class ExactDescent:
         if assigner is None or assigner.graph.targets is not problem.targets:
             self._assigner = assigner = ExactAssigner(problem, backend=self.backend)
             self._explored.clear()
+            self._tight = is_tight(problem)
         return assigner
 
     def _is_new(self, problem: Problem, colours: Colours) -> bool:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from kempe import _core
+from kempe.assign.annealing import anneal
 from kempe.assign.exact.cpsat import solve_by_cpsat
 from kempe.assign.exact.gurobi import solve_by_gurobi
 from kempe.assign.exact.highs import LinearSolution, solve_integer, solve_relaxation
@@ -132,7 +133,7 @@ class _Search:
         self.start = float(self.upper.sum())
 
     def run(self) -> Outcome:
-        steps = [self.descend, self.relax, self.polish, self.branch]
+        steps = [self.descend, self.relax, self.anneal, self.polish, self.branch]
         if self.task.backend in ("cpsat", "gurobi"):
             steps = [self.branch]
         for step in steps:
@@ -257,10 +258,23 @@ class _Search:
             violated = np.asarray(self.hard.cliques.loads(solution.shares) > 1.0 + ROUNDING)
             self.learn(solution, np.asarray(violated.any(axis=1)))
             self.hard.rows |= violated
-            self.weak = self.task.backend == "auto" and self.is_weak(solution) and has_ortools()
+            self.weak = self.is_weak(solution)
             violated &= self.rows_of_unsolved()[:, None]
-            if self.finished or self.weak or not violated.any():
+            if self.finished or self.gives_up_relaxation or not violated.any():
                 return
+
+    @property
+    def gives_up_relaxation(self) -> bool:
+        """Whether to leave all to CP-SAT, which does not build on the relaxation."""
+        return self.weak and self.task.backend == "auto" and has_ortools()
+
+    def anneal(self) -> None:
+        """Where the relaxation says little, look for a better colouring without a solver."""
+        if self.weak and self.task.first and np.isfinite(self.upper).all() and not self.hard.cover:
+            task = self.task
+            self.offer_descended(
+                anneal(self.graph, self.part.costs, self.best, task.rng, task.stopper)
+            )
 
     def integral(self, solution: LinearSolution, violated: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Components that the relaxation has solved."""
@@ -323,7 +337,7 @@ class _Search:
     def polish(self) -> None:
         """Look for a better colouring among the choices that the relaxation likes most."""
         for share in LIKED:
-            if self.weak or self.finished or not np.isfinite(self.upper).all():
+            if self.gives_up_relaxation or self.finished or not np.isfinite(self.upper).all():
                 return
             gap = (self.upper - self.lower)[self.hard.component]
             liked = self.settled_open() & (self.reduced <= share * gap[:, None])
