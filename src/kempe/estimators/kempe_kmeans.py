@@ -32,13 +32,12 @@ from kempe.search.stop import MaxMutations, Patience, StoppingRule, TargetInerti
 
 # The paper's number of mutations, for the paper's search.
 PAPER_MUTATIONS = 200
-<<<<<<< HEAD
 # Most repetitions of the saturation-ordered assignment in the start of our own search.
 SATURATION_ROUNDS = 20
 
 # After these no further search is begun.
 ENDS_ALL = ("interrupted", "target_inertia", "time_limit")
-=======
+
 # Beyond this many supernodes annealing is too slow to be worth while unasked.
 LARGEST_ANNEALED = 5_000
 # On tight graphs Kempe swaps cannot follow a relocated centroid. Many starts pay there.
@@ -47,7 +46,6 @@ ANNEALED_POPULATION: dict[str, Any] = {
     "relocations_per_cluster": 0.0,
     "extra_relocations": 0,
 }
->>>>>>> hard
 
 
 class KempeKMeans(ConstrainedClusterer):
@@ -263,16 +261,12 @@ class KempeKMeans(ConstrainedClusterer):
             rounds=self._saturation_rounds(problem),
         )
 
-<<<<<<< HEAD
     def _saturation_rounds(self, problem: Problem) -> int:
         """Say how often to repeat the first assignment; not where constraints hardly bind."""
         dense = 10 * problem.n_edges > problem.n_supernodes
         return SATURATION_ROUNDS if self.assignment == "sequential" and dense else 0
 
-    def _descent(self) -> Descent:
-=======
     def _descent(self, problem: Problem) -> Descent:
->>>>>>> hard
         inner: Descent
         if self.assignment == "sequential":
             inner = SequentialDescent()
