@@ -1,5 +1,7 @@
 // Quantities of a given clustering: cluster means, distances to centroids, inertia, and the random
 // combinations of rows from which centroids are perturbed.
+#include <algorithm>
+#include <span>
 #include <stdexcept>
 #include <vector>
 
@@ -97,43 +99,54 @@ Out2<double> combine_rows(In2<T> rows, In1<Colour> labels, In1<double> coefficie
     return to_numpy(std::move(result), k, d);
 }
 
-// Weighted means of groups of rows and the inertia inside the groups. A group of weight zero gets
-// its plain mean.
+// Weighted mean of one group of rows (plain if it has no weight), and the inertia inside it.
+template <class T>
+double merge_group(const In2<T>& rows, std::span<const std::int32_t> members, const double* weight,
+                   std::vector<double>& sum, T* mean) {
+    const std::size_t d = rows.shape(1);
+    const auto row = [&](std::size_t i) {
+        return rows.data() + static_cast<std::size_t>(members[i]) * d;
+    };
+    double total = 0.0;
+    for (std::size_t i = 0; i < members.size(); ++i) total += weight[i];
+    const bool weightless = total <= 0;
+    if (weightless) total = static_cast<double>(members.size());
+    std::fill(sum.begin(), sum.end(), 0.0);
+    for (std::size_t i = 0; i < members.size(); ++i) {
+        const double w = weightless ? 1.0 : weight[i];
+        for (std::size_t f = 0; f < d; ++f) sum[f] += w * row(i)[f];
+    }
+    for (std::size_t f = 0; f < d; ++f) mean[f] = static_cast<T>(sum[f] / total);
+    double within = 0.0;
+    for (std::size_t i = 0; i < members.size(); ++i) {
+        double distance = 0.0;
+        for (std::size_t f = 0; f < d; ++f) {
+            const double difference = static_cast<double>(row(i)[f]) - mean[f];
+            distance += difference * difference;
+        }
+        within += weight[i] * distance;
+    }
+    return within;
+}
+
+// Means of groups of rows and the inertia inside the groups. Members come group by group, so that
+// one sum at a time is enough.
 template <class T>
 nb::tuple merge_rows(In2<T> rows, In1<std::int32_t> members, In1<std::int32_t> group,
                      In1<double> weight, std::size_t groups) {
     const std::size_t d = rows.shape(1), n = members.shape(0);
-    std::vector<double> sum(groups * d, 0.0), total(groups, 0.0), plain(groups * d, 0.0);
-    std::vector<std::int32_t> count(groups, 0);
+    if (group.shape(0) != n || weight.shape(0) != n)
+        throw std::invalid_argument("members, group and weight disagree in length");
     std::vector<T> mean(groups * d);
+    std::vector<double> sum(d);
     double within = 0.0;
     {
         nb::gil_scoped_release release;
-        const auto row = [&](std::size_t i) {
-            return rows.data() + static_cast<std::size_t>(members.data()[i]) * d;
-        };
-        for (std::size_t i = 0; i < n; ++i) {
-            const std::size_t g = group.data()[i];
-            const double w = weight.data()[i];
-            total[g] += w;
-            ++count[g];
-            for (std::size_t f = 0; f < d; ++f) {
-                sum[g * d + f] += w * row(i)[f];
-                plain[g * d + f] += row(i)[f];
-            }
-        }
-        for (std::size_t g = 0; g < groups; ++g)
-            for (std::size_t f = 0; f < d; ++f)
-                mean[g * d + f] = static_cast<T>(total[g] > 0 ? sum[g * d + f] / total[g]
-                                                              : plain[g * d + f] / count[g]);
-        for (std::size_t i = 0; i < n; ++i) {
-            const T* centre = mean.data() + static_cast<std::size_t>(group.data()[i]) * d;
-            double distance = 0.0;
-            for (std::size_t f = 0; f < d; ++f) {
-                const double difference = static_cast<double>(row(i)[f]) - centre[f];
-                distance += difference * difference;
-            }
-            within += weight.data()[i] * distance;
+        for (std::size_t begin = 0, end; begin < n; begin = end) {
+            const std::int32_t g = group.data()[begin];
+            for (end = begin; end < n && group.data()[end] == g;) ++end;
+            within += merge_group(rows, {members.data() + begin, end - begin},
+                                  weight.data() + begin, sum, mean.data() + g * d);
         }
     }
     return nb::make_tuple(to_numpy(std::move(mean), groups, d), within);

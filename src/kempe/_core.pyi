@@ -54,7 +54,7 @@ def cannot_link_graph(
 def merge_rows(
     rows: NDArray[Any], members: _Ints, group: _Ints, weight: _Floats, groups: int
 ) -> tuple[NDArray[Any], float]:
-    """Weighted means of groups of rows, and the inertia inside the groups."""
+    """Weighted means of groups of rows, given group by group, and the inertia inside them."""
 
 def combine_rows(
     rows: NDArray[Any], labels: _Ints, coefficients: _Floats, centroids: _Floats

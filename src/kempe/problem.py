@@ -208,7 +208,7 @@ def _merge(
         return source, np.empty((0, rows.shape[1]), dtype=rows.dtype), 0.0
     source[several] = ~np.arange(several.size, dtype=np.int32)
     position = np.where(source < 0, ~source, -1)[supernode]
-    members = np.flatnonzero(position >= 0)
+    members = np.argsort(position, kind="stable")[np.count_nonzero(position < 0) :]
     weights = np.ones(members.size) if sample_weight is None else sample_weight[members]
     merged, within = _core.merge_rows(
         rows, members.astype(np.int32), position[members].astype(np.int32), weights, several.size
