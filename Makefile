@@ -5,10 +5,8 @@ BIN    := $(VENV)/bin
 CORE   := CMakeLists.txt pyproject.toml $(wildcard cpp/*.cpp cpp/*.h)
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 TABLES := docs/_generated
-# Python compiles what it imports; compiling all that is installed would double the time.
-GET    := $(PIP) install --no-compile
 # Build tools live in the environment, so that rebuilding the core is incremental.
-INSTALL = $(GET) --no-build-isolation --editable
+INSTALL = $(PIP) install --no-build-isolation --editable
 
 .PHONY: demo test lint format docs bench bench-docs bench-instructions clean help
 
@@ -17,7 +15,7 @@ help:  ## show this list
 
 $(VENV)/.tools:
 	$(PYTHON) -m venv $(VENV)
-	$(GET) "scikit-build-core>=0.11" "nanobind>=2.4" "cmake>=3.20" ninja
+	$(PIP) install "scikit-build-core>=0.11" "nanobind>=2.4" "cmake>=3.20" ninja
 	@touch $@
 
 $(VENV)/.core: $(VENV)/.tools $(CORE)
