@@ -143,7 +143,7 @@ class _MemeticSearch:
             # There is always a first solution, however short the time.
             while self.recorder.best is None or not self.recorder.should_stop():
                 # Divided among the individuals, so that they need not know of each other.
-                budget = math.ceil(self.recorder.mutations_left / self.params.generation_size)
+                budget = max(1, self.recorder.mutations_left // self.params.generation_size)
                 tasks = [
                     self._individual(list(population), first + position, child, budget)
                     for position, child in enumerate(rng.spawn(self.params.generation_size))
