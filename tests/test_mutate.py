@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
+from kempe import _core
 from kempe.mutate import (
     RELOCATIONS,
     Perturbation,
@@ -36,6 +37,20 @@ def two_clusters(weight=None, d=2):
 def draws(problem, colours, params=Perturbation(), n=DRAWS):  # noqa: B008
     rng = np.random.default_rng(0)
     return np.array([perturb(problem, colours, rng, params) for _ in range(n)])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("seed", range(5))
+def test_rows_are_combined_about_the_centroid_of_their_cluster(seed, dtype):
+    rng = np.random.default_rng(seed)
+    rows = rng.normal(size=(30, 4)).astype(dtype)
+    labels = rng.integers(5, size=30, dtype=np.int32)
+    coefficients, centroids = rng.normal(size=30), rng.normal(size=(6, 4))
+    expected = np.zeros((6, 4))
+    for row, label, coefficient in zip(rows, labels, coefficients, strict=True):
+        expected[label] += coefficient * (row - centroids[label])
+    found = _core.combine_rows(rows, labels, coefficients, centroids)
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
 
 
 def test_perturbed_centroids_have_the_mean_and_covariance_of_the_t_distribution():

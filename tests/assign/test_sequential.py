@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from kempe import Constraints, _core
 from kempe.assign import Descent
+from kempe.assign.moves import improving_chains
 from kempe.assign.sequential import Relocated, SequentialDescent
 from kempe.problem import Problem
 from random_problems import best_inertia, random_problem
@@ -192,6 +193,25 @@ def test_a_local_optimum_stays_as_it_is(seed):
 def test_every_code_path_of_the_distances_ends_in_a_local_optimum(d, dtype):
     problem, colours = random_problem(d, d=d, k=3, density=0.1, dtype=dtype)
     assert Twin(problem).improving_chain(descend(problem, colours)) is None
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_large_data_of_many_features_is_left_without_an_improving_chain(dtype):
+    """Beyond two million values chains are priced by a rounded table at standing centroids."""
+    problem, colours = random_problem(0, n=2100, d=1000, k=6, density=0.005, dtype=dtype)
+    assert problem.n_supernodes * problem.n_features > 2e6
+    after = descend(problem, colours)
+    assert_no_worse(problem, colours, after)
+    assert problem.inertia(after) < problem.inertia(colours) * (1 - 1e-4)
+    means, _ = problem.means(after)
+    costs = problem.costs(means)
+    left = improving_chains(problem, after, means)
+    for s in range(left.n_moves):
+        part = slice(left.offsets[s], left.offsets[s + 1])
+        vertices = left.vertices[part]
+        terms = costs[vertices, after[vertices]] - costs[vertices, left.colours[part]]
+        assert left.gain[s] <= 1e-4 * np.abs(terms).sum()
+    assert_no_worse(problem, after, relocate(problem, after, tries=3).colours)
 
 
 def test_free_vertices_alone_go_where_hartigan_and_wong_send_them():
