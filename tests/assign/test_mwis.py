@@ -112,7 +112,7 @@ def test_nodes_are_taken_by_descending_score_unless_a_neighbour_is_in(seed, n, d
 @given(st.integers(0, 2**32 - 1), st.integers(0, 15), st.floats(0.0, 0.9))
 @settings(max_examples=40, deadline=None)
 def test_greedy_is_no_worse_than_taking_nodes_by_weight_or_by_weight_per_conflict(seed, n, density):
-    weights, offsets, targets = graph = random_graph(seed, n, density)
+    weights, offsets, _ = graph = random_graph(seed, n, density)
     greedy = weights[_core.mwis_greedy(*graph)].sum()
     for score in (weights, weights / (np.diff(offsets) + 1.0)):
         assert greedy >= weights[_core.mwis_by_order(*graph, score)].sum() * (1 - 1e-12)
