@@ -214,3 +214,13 @@ def test_six_million_pairs_on_seventy_thousand_rows_take_less_than_three_seconds
     problem = Problem.build(X, Constraints(must_link, cannot_link), n_clusters=10)
     assert time.process_time() - started < 3.0
     assert problem.n_supernodes < n_rows
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+@pytest.mark.parametrize("row", [-1, 5, 2**31 - 1])
+def test_kernels_refuse_rows_that_do_not_exist(dtype, row):
+    pairs = np.array([[0, 1], [0, row]], dtype=dtype)
+    with pytest.raises(ValueError, match="does not exist"):
+        _core.supernodes(5, pairs)
+    with pytest.raises(ValueError, match="does not exist"):
+        _core.cannot_link_graph(np.arange(5, dtype=np.int32), 5, pairs)
