@@ -35,7 +35,8 @@ def n_conflicts(graph: CannotLinkGraph, colours) -> int:
 
 
 def is_clique(graph: CannotLinkGraph, vertices) -> bool:
-    return all(graph.matrix[a, b] for a, b in itertools.combinations(vertices, 2))
+    edges = set(map(tuple, graph.edges.tolist()))
+    return edges.issuperset(itertools.combinations(sorted(map(int, vertices)), 2))
 
 
 GRAPHS = list(itertools.product((1, 5, 7), (0.3, 0.6), (0, 1, 2)))
@@ -313,13 +314,13 @@ def test_annealing_agrees_with_its_slow_twin(seed, proper):
 
 @pytest.mark.parametrize("seed", range(5))
 def test_annealing_finds_the_cheapest_colouring_of_a_tiny_graph(seed):
-    graph = random_graph(7, 0.4, seed)
-    costs = np.random.default_rng(seed).random((7, 4))
+    graph = random_graph(7, 0.3, seed)
+    costs = np.random.default_rng(seed).random((7, 3))
     start, _ = _core.cheapest_colouring(graph.offsets, graph.targets, costs)
     found = _core.anneal(
         graph.offsets, graph.targets, costs, start, 2000, 0.5, 0.01, 0.1, 2.0, seed, _core.Stopper()
     )
-    choices = (np.array(c) for c in itertools.product(range(4), repeat=7))
+    choices = (np.array(c) for c in itertools.product(range(3), repeat=7))
     best = min(costs[np.arange(7), c].sum() for c in choices if graph.is_proper(c))
     assert costs[np.arange(7), found].sum() == pytest.approx(best)
 
