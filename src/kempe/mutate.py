@@ -184,8 +184,8 @@ def removal_chances(centroids: Centroids, weight: NDArray[np.float64]) -> NDArra
 
     It is inversely proportional to what merging its cluster with the most suitable other one adds
     to the inertia, which for weights ``a`` and ``b`` is ``a b / (a + b)`` times the squared
-    distance of the means. Where that is nothing (empty clusters, coinciding centroids), those clusters share
-    all the probability.
+    distance of the means. Where that is nothing (empty clusters, coinciding centroids), those
+    clusters share all the probability.
     """
     if (weight > 0).all() and weight.size > 1:
         distance = cdist(centroids, centroids, "sqeuclidean")
