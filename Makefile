@@ -56,7 +56,7 @@ sanitize:  ## run the tests of the kernels under sanitizers (SANITIZER=thread: d
 		SKBUILD_BUILD_DIR=build/$(SANITIZER) $(MAKE) VENV=$(SANITIZE_ENV) $(SANITIZE_ENV)/.test
 	LD_PRELOAD="$(RUNTIME)" PYTHONMALLOC=malloc ASAN_OPTIONS=detect_leaks=0 \
 		TSAN_OPTIONS=ignore_noninstrumented_modules=1:halt_on_error=1 \
-		$(SANITIZE_ENV)/bin/python -m pytest -n auto -m "not slow" $(or $(ARGS),$(KERNEL_TESTS))
+		$(SANITIZE_ENV)/bin/python -m pytest -n auto -m "not slow and not timing" $(or $(ARGS),$(KERNEL_TESTS))
 
 lint: $(VENV)/.lint  ## ruff, mypy, clang-format, import rules
 	$(BIN)/ruff check .

@@ -416,6 +416,7 @@ def large():
     return large_problem(0, n=3000, k=30, d=6, n_pairs=18_000)
 
 
+@pytest.mark.timing
 def test_a_stopper_that_has_stopped_ends_everything_at_once(large):
     problem, colours = large
     descent = SequentialDescent()
@@ -434,6 +435,7 @@ def test_a_stopper_that_has_stopped_ends_everything_at_once(large):
     assert relocate(problem, colours, stopper=stopper).tries == 0
 
 
+@pytest.mark.timing
 def test_a_stopper_ends_relocations_from_another_thread(large):
     problem, colours = large
     stopper = _core.Stopper()
@@ -444,6 +446,7 @@ def test_a_stopper_ends_relocations_from_another_thread(large):
     assert_no_worse(problem, colours, outcome.colours)
 
 
+@pytest.mark.timing
 def test_a_time_limit_ends_relocations(large):
     problem, colours = large
     began = time.perf_counter()

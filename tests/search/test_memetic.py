@@ -253,6 +253,7 @@ def test_no_time_at_all_still_gives_a_clustering(n_jobs):
     assert result.stop_reason == "time_limit"
 
 
+@pytest.mark.timing
 def test_threads_that_are_not_needed_any_more_do_not_keep_the_search_waiting():
     problem, _ = large_problem(0, n=6000, k=40, d=8, n_pairs=36_000)
     cpu = time.process_time()
