@@ -13,8 +13,8 @@ from scipy.optimize import Bounds, LinearConstraint
 
 from kempe import _core
 from kempe.assign.exact.part import CliqueRows, Columns
-from kempe.assign.quiet import quiet_milp
 from kempe.assign.program import nearest_allowed
+from kempe.assign.quiet import quiet_milp
 from kempe.constraints import Constraints
 from kempe.exceptions import InfeasibleConstraintsError, NoSolutionFoundError
 from kempe.graph import CannotLinkGraph
