@@ -187,7 +187,7 @@ def main(
         list[str] | None, typer.Option(help="Only this data set; may be repeated.")
     ] = None,
     seeds: Annotated[int, typer.Option(min=1, help="Runs from the same starts.")] = 5,
-    time_limit: Annotated[float, typer.Option(help="Most seconds of each of them.")] = 30.0,
+    time_limit: Annotated[float, typer.Option(help="Most seconds of each of them.")] = 60.0,
     workers: Annotated[
         int | None, typer.Option(min=1, help="Processes. [default: one per core]")
     ] = None,
