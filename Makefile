@@ -76,13 +76,14 @@ docs: $(VENV)/.docs  ## build the documentation into docs/_build/html
 bench: $(VENV)/.test  ## compare kempe, KSKM and unconstrained k-means (a few minutes)
 	$(BIN)/python benchmarks/compare.py $(ARGS)
 
-bench-docs: $(VENV)/.test  ## measure every table of docs/performance.md (wants a quiet machine)
+bench-docs: $(VENV)/.test  ## measure every table of the documentation (wants a quiet machine)
 	$(BIN)/python benchmarks/compare.py --seeds 3 --out $(TABLES)/compare.md
 	$(BIN)/python benchmarks/searches.py --out $(TABLES)/searches.md
 	$(BIN)/python benchmarks/large.py unconstrained --out $(TABLES)/unconstrained.md
 	$(BIN)/python benchmarks/large.py growth --out $(TABLES)/growth.md
 	$(BIN)/python benchmarks/large.py collection4 --out $(TABLES)/collection4.md
 	$(BIN)/python benchmarks/large.py memory --synthetic --seconds 12 --out $(TABLES)/memory.md
+	$(BIN)/python benchmarks/rivals.py --out $(TABLES)/rivals.md
 
 bench-instructions: $(VENV)/.test  ## count instructions of the kernels, compare with the stored ones
 	$(BIN)/python benchmarks/instructions.py $(ARGS)
