@@ -605,6 +605,26 @@ def test_callbacks_are_called_in_turn(several, search, planted):
     assert logs[1].calls == (calls if several else [])
 
 
+class StopAfter(Callbacks):
+    def __init__(self, solutions):
+        self.left = solutions
+
+    def on_iteration(self, state):
+        self.left -= 1
+        return self.left <= 0
+
+
+@pytest.mark.parametrize("solutions", [1, 3])
+@pytest.mark.parametrize("search", ["memetic", "iterated"])
+def test_a_callback_can_end_the_search_and_all_that_would_follow(search, solutions, planted):
+    case = planted()
+    rule = StopAfter(solutions)
+    model = fit(case, search=search, callbacks=[Log(), rule], n_init=3)
+    assert model.result_.stop_reason == "callback"
+    assert len(model.result_.statistics.rows()) == solutions
+    assert rule.left == 0
+
+
 def test_the_result_tells_how_the_search_went(planted, tmp_path):
     model = fit(planted(), search="iterated", max_mutations=7)
     summary = model.result_.summary()

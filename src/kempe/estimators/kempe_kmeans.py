@@ -36,7 +36,7 @@ PAPER_MUTATIONS = 200
 SATURATION_ROUNDS = 20
 
 # After these no further search is begun.
-ENDS_ALL = ("interrupted", "target_inertia", "time_limit")
+ENDS_ALL = ("interrupted", "callback", "target_inertia", "time_limit")
 
 # Beyond this many supernodes annealing is too slow to be worth while unasked.
 LARGEST_ANNEALED = 5_000

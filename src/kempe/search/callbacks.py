@@ -19,13 +19,19 @@ class Callbacks:
     >>> class PrintBest(Callbacks):
     ...     def on_best(self, state):
     ...         print(f"{state.elapsed:.2f} s: {state.best_inertia:.3f}")
+
+    A stopping rule of your own:
+
+    >>> class StopWhenSlow(Callbacks):
+    ...     def on_iteration(self, state):
+    ...         return state.since_best > 50 and state.elapsed > 10
     """
 
     def on_start(self, problem: Problem) -> None:
         """Before anything is searched."""
 
-    def on_iteration(self, state: SearchState) -> None:
-        """After every solution that the search has looked at."""
+    def on_iteration(self, state: SearchState) -> bool | None:
+        """After every solution that the search has looked at; ``True`` ends the search."""
 
     def on_best(self, state: SearchState) -> None:
         """After every new best solution."""
@@ -45,10 +51,10 @@ class CallbackList(Callbacks):
         for callback in self._callbacks:
             callback.on_start(problem)
 
-    def on_iteration(self, state: SearchState) -> None:
-        """After every solution that the search has looked at."""
-        for callback in self._callbacks:
-            callback.on_iteration(state)
+    def on_iteration(self, state: SearchState) -> bool:
+        """After every solution that the search has looked at; whether any wants to end."""
+        wishes = [callback.on_iteration(state) for callback in self._callbacks]
+        return any(wishes)
 
     def on_best(self, state: SearchState) -> None:
         """After every new best solution."""

@@ -68,6 +68,7 @@ class Recorder:
         self._started = time.perf_counter()
         self._cpu_started = time.process_time()
         self._state: SearchState | None = None
+        self._ended_by_callback = False
         self._callbacks.on_start(problem)
 
     @property
@@ -96,7 +97,9 @@ class Recorder:
         self._statistics.append(
             self._iteration, kind, solution.inertia, self._state.best_inertia, self._state.elapsed
         )
-        self._callbacks.on_iteration(self._state)
+        if self._callbacks.on_iteration(self._state):
+            self._ended_by_callback = True
+            self.stopper.stop()
         if improved:
             self._callbacks.on_best(self._state)
         return improved
@@ -140,6 +143,8 @@ class Recorder:
     def _reason(self, otherwise: str) -> str:
         if self.stopper.interrupted or otherwise == "interrupted":
             return "interrupted"
+        if self._ended_by_callback:
+            return "callback"
         if self._rule.triggered is not None:
             return _REASONS.get(type(self._rule.triggered), "user_rule")
         return "time_limit" if self.stopper.stopped else otherwise
