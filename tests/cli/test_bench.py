@@ -50,7 +50,7 @@ def test_a_plan_is_run_once_and_reported(plan):
     assert answer.exit_code == 0, answer.output
     assert "2 runs in" in answer.output
     assert "0 of them failed" in answer.output
-    assert (plan.parent / "results" / "tiny" / "runs.jsonl").exists()
+    assert (plan.parent / "results" / "tiny" / "runs.csv").exists()
     assert call("run", plan).exit_code == 0
     answer = call("report", plan.parent / "results" / "tiny", "--out", plan.parent / "out")
     assert answer.exit_code == 0, answer.output

@@ -119,12 +119,12 @@ def show(plan: PlanArgument) -> None:
     table = Table("variant", "methods", "data sets", "levels", "seeds", "limit", "runs")
     for item in chosen.experiments:
         tasks = list(item.tasks())
-        levels = sorted({str(task.level) for task in tasks})
+        levels = ", ".join(f"{level:g}" for level in item.levels) or "all"
         table.add_row(
             item.variant,
             ", ".join(item.methods),
             ", ".join(item.datasets),
-            ", ".join(levels),
+            levels,
             str(len(item.seeds)),
             f"{item.time_limit:g} s",
             f"{len(tasks):,}",
