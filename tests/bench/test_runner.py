@@ -17,6 +17,7 @@ from kempe import datasets
 from kempe.bench import Experiment, Plan, Store, Task, run
 from kempe.bench.execution import execute, history, inertia, starting_centroids, violations
 from kempe.bench.store import StoreError
+from kempe.bench.summary import Summary
 
 SETS = ["COL2/n300-k10-s30", "COL3/n500-k10"]
 
@@ -88,6 +89,7 @@ FAILURES = {
     "Crash": "crash: killed by signal SIGSEGV",
     "Violator": "violation: ",
     "Infeasible": "infeasible: no way",
+    "Unproven": "no solution: none found",
     "Unlucky": "no solution: stuck",
     "Broken": "error: KeyError 'oops'",
     "Missing": "error: AttributeError",
@@ -121,6 +123,14 @@ def test_a_method_that_wants_too_much_memory_fails_alone(tmp_path, own_methods):
     hogs = [item for item in records if item.method.endswith("Hog")]
     assert all(item.reason.startswith("memory") for item in hogs)
     assert sum(item.ok for item in records) == 2
+
+
+def test_a_run_without_data_is_no_failure_of_the_method(monkeypatch):
+    monkeypatch.setenv("KEMPE_MIRROR", "http://127.0.0.1:9")
+    record = execute(Task("main", "COL1/zoo", 0.1, "KSKM", 0))
+    assert record.reason.startswith("no data: no zoo.npz in ")
+    assert "KEMPE_DATA" in record.reason
+    assert not Summary([record]).cells
 
 
 def test_failed_runs_are_repeated_on_demand_only(tmp_path, own_methods):

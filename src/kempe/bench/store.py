@@ -18,6 +18,9 @@ from kempe.bench.plan import Task
 RUNS = "runs.csv"
 ENVIRONMENTS = "environments.json"
 
+NO_DATA = "no data"
+"""Reason of runs that had nothing to work on, which says nothing about the method."""
+
 
 class StoreError(RuntimeError):
     """A store that cannot be used for what is planned."""
@@ -33,7 +36,7 @@ class Record:
         ``"ok"`` or ``"failed"``.
     reason
         Why a run failed: ``"infeasible"``, ``"no solution"``, ``"memory"``, ``"hang"``,
-        ``"crash"``, ``"violation"`` or ``"error"``, followed by details.
+        ``"crash"``, ``"violation"``, ``"no data"`` or ``"error"``, followed by details.
     inertia
         Inertia computed from the labels that the method returned.
     ari

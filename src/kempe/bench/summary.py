@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from kempe import datasets
 from kempe.bench.plan import MAIN
 from kempe.bench.statistics import Estimate, bootstrap_interval
-from kempe.bench.store import Record
+from kempe.bench.store import NO_DATA, Record
 
 BASELINE = "KSKM"
 """Method that multiples refer to, as in the paper."""
@@ -102,12 +102,14 @@ class Summary:
     Parameters
     ----------
     records
-        The runs.
+        The runs; those that had no data are left out.
     """
 
     def __init__(self, records: Iterable[Record]) -> None:
         groups: dict[tuple[str, str, float | None, str], list[Record]] = {}
         for record in records:
+            if record.reason.startswith(NO_DATA):
+                continue
             key = (record.variant, record.dataset, record.level, record.method)
             groups.setdefault(key, []).append(record)
         self.cells = {

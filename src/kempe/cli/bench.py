@@ -67,9 +67,16 @@ def run(
 
 
 def _print_failures(console: Console, reasons: list[str]) -> None:
+    """Count the kinds of failures, with the full text of what is not the method's own doing."""
     kinds = [reason.split(":")[0] for reason in reasons]
     for kind in sorted(set(kinds)):
         console.print(f"  {kinds.count(kind):6d}  {kind}")
+        if kind in ("no data", "error"):
+            console.print(
+                f"          first: {reasons[kinds.index(kind)]}", style="dim", markup=False
+            )
+    if {"no data", "error"} & set(kinds):
+        console.print("Once the cause is removed, --retry-failed repeats these runs.")
 
 
 @app.command()
