@@ -124,6 +124,15 @@ def test_a_cell_whose_runs_all_failed_disagrees_with_a_number_of_the_paper():
     assert counts.missing == 100 - 2
 
 
+def test_the_time_of_runs_that_failed_in_the_paper_too_is_not_judged():
+    records = [run("COL1/vehicle", 0.2, "KSKM", variant="no-must-link")]
+    cells = table(records, "no-must-link").lookup()
+    failed = cells["vehicle", 0.2, "time", "KSKM"]
+    assert failed.paper == 0.01
+    assert (failed.size, failed.direction) == (None, None)
+    assert cells["vehicle", 0.2, "success", "KSKM"].size
+
+
 def test_rules():
     assert MULTIPLE.same_size(1.03, 1.05)
     assert not MULTIPLE.same_size(1.02, 1.05)

@@ -267,9 +267,8 @@ def html_page(
 def _verdict(tables: Sequence[PaperTable]) -> str:
     """Say in one sentence how much of the paper is there and agrees."""
     total = _total(tables)
-    everything = total.compared + total.partial + total.missing
     return (
-        f"Of {everything:,} cells of the paper, {total.compared:,} have runs on all their data "
+        f"Of {total.published:,} cells of the paper, {total.compared:,} have runs on all their data "
         "sets. "
         f"{total.size:,} of these agree in size ({_percent(total.size, total.compared)}); "
         f"{total.direction:,} of the {total.directed:,} that say better or worse than {BASELINE} "
@@ -366,6 +365,8 @@ def _seeds(numbers: set[int]) -> str:
 
 
 def _duration(seconds: float) -> str:
+    if seconds < 60:
+        return f"{seconds:.1f} s"
     return f"{seconds / 3600:.1f} h" if seconds > 5400 else f"{seconds / 60:.1f} min"
 
 
@@ -446,9 +447,11 @@ def _left_out(table: PaperTable, shown: int) -> str:
 
 def _html_cell(cell: TableCell | None, table: PaperTable) -> str:
     ours, paper = _numbers(cell, table)
+    below = f"<small>{paper}</small>"
+    if cell is not None and cell.method in UNPUBLISHED:
+        below = ""
     if cell is None or cell.ours is None:
-        return f"<td class=absent>–<small>{paper}</small></td>"
-    below = "" if cell.method in UNPUBLISHED else f"<small>{paper}</small>"
+        return f"<td class=absent>–{below}</td>"
     if math.isnan(cell.ours.value):
         ours = "failed"
     classes, mark = [], ""
@@ -495,7 +498,7 @@ def _comparison_table(collection: str, quantity: str, pairs: Sequence[Comparison
     columns = "".join(f"<th scope=col>{name}</th>" for name in head)
     return (
         f"<details{' open' if collection.startswith('all') else ''}>"
-        f"<summary>{collection}: {_HEADINGS[quantity].lower()}</summary>"
+        f"<summary>{collection}: {_in_sentence(quantity)}</summary>"
         f"<div class=scroll><table class=pairs><thead><tr>{columns}</tr></thead>"
         f"<tbody>{rows}</tbody></table></div></details>"
     )
@@ -547,8 +550,13 @@ def _details(summary: Summary) -> str:
     return "".join(parts)
 
 
+def _in_sentence(quantity: str) -> str:
+    heading = _HEADINGS[quantity]
+    return heading if heading.startswith("CPU") else heading[0].lower() + heading[1:]
+
+
 def _detail_title(quantity: str, best: bool) -> str:
-    name = _HEADINGS[quantity].lower() if quantity != "time" else "CPU time"
+    name = _in_sentence(quantity)
     if not best:
         return f"mean {name}" if quantity != "success" else name
     return {"inertia": "lowest", "time": "total", "ari": "highest"}[

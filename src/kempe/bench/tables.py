@@ -165,6 +165,8 @@ class Agreement:
 
     Attributes
     ----------
+    published
+        Numbers in the paper's table, without those that are 1 by definition.
     compared, size
         Cells with runs on all data sets that the paper's number covers, and how many of them agree
         in size.
@@ -176,6 +178,7 @@ class Agreement:
         Cells of the paper for which there are no runs.
     """
 
+    published: int
     compared: int
     size: int
     directed: int
@@ -215,6 +218,7 @@ class PaperTable:
         with_runs = [cell for cell in published if cell.ours is not None]
         whole = [cell for cell in with_runs if cell.ours is not None and not cell.ours.partial]
         return Agreement(
+            published=len(published),
             compared=len([cell for cell in whole if cell.size is not None]),
             size=len([cell for cell in whole if cell.size]),
             directed=len([cell for cell in whole if cell.direction is not None]),
@@ -243,11 +247,12 @@ def _cells(spec: TableSpec, summary: Summary) -> Iterator[TableCell]:
             for method in [*methods, *extra]:
                 paper = published.get((dataset, level, quantity, method))
                 base = published.get((dataset, level, quantity, BASELINE))
+                rate = published.get((dataset, level, "success", method))
                 given = kind in ("multiple", "best") and method == BASELINE
                 size, direction = (
                     (None, None)
                     if given
-                    else _judge(rule, method, ours[method], ours[BASELINE], paper, base)
+                    else _judge(rule, method, ours[method], ours[BASELINE], paper, base, rate)
                 )
                 yield TableCell(
                     dataset, level, quantity, method, paper, ours[method], size, direction, given
@@ -280,12 +285,14 @@ def _judge(
     ours_base: Estimate | None,
     paper: float | None,
     paper_base: float | None,
+    paper_rate: float | None,
 ) -> tuple[bool | None, bool | None]:
     """Whether a cell agrees in size and in direction."""
     if ours is None or paper is None:
         return None, None
-    if math.isnan(ours.value):  # all runs failed where those of the paper did not
-        return False, None if method == BASELINE else False
+    if math.isnan(ours.value):  # all runs failed, which disagrees unless the paper's did too
+        agrees = None if paper_rate == 0 else False
+        return agrees, None if method == BASELINE else agrees
     size = rule.same_size(ours.value, paper)
     if method == BASELINE or paper_base is None:
         return size, None
