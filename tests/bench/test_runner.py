@@ -148,8 +148,8 @@ import sys
 from kempe.bench import Experiment, Plan, Store, run
 if __name__ == "__main__":
     methods = ["own_methods:Steady", "own_methods:Broken"]
-    options = {"own_methods:Steady": {"pause": 0.15}}
-    experiment = Experiment(methods, %r, [0.05, 0.2], range(8), options=options)
+    options = {"own_methods:Steady": {"pause": 0.05}}
+    experiment = Experiment(methods, %r, [0.05, 0.2], range(6), options=options)
     run(Plan("test", [experiment]), Store(sys.argv[1]), workers=2)
 """
 
@@ -165,14 +165,14 @@ def test_five_kills_at_random_moments_change_nothing_but_times(tmp_path, own_met
 
     assert start("undisturbed").wait() == 0
     expected = Store(tmp_path / "undisturbed").records()
-    assert len(expected) == 2 * 2 * 8 * 2
+    assert len(expected) == 2 * 2 * 6 * 2
     moments, progress = random.Random(1), []
     store = Store(tmp_path / "disturbed")
-    for goal in (2, 8, 16, 25, 40):
+    for goal in (1, 6, 12, 20, 32):
         process = start("disturbed")
         while len(store.records()) < goal and process.poll() is None:
             time.sleep(0.02)
-        time.sleep(moments.uniform(0, 0.2))
+        time.sleep(moments.uniform(0, 0.1))
         process.send_signal(signal.SIGKILL)
         assert process.wait() == -signal.SIGKILL
         progress.append(len(store.records()))

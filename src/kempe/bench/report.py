@@ -32,6 +32,8 @@ from kempe.datasets.catalogue import COLLECTIONS
 
 _PAPER_SEEDS = 10
 
+ALL = "all collections"
+
 _HEADINGS: dict[str, str] = {
     "inertia": "Inertia",
     "time": "CPU time",
@@ -70,7 +72,8 @@ def write_report(stores: Sequence[str | PathLike[str]], folder: str | PathLike[s
         latex = latex_table(table)
         (target / "tables" / f"{table.spec.name}.tex").write_text(latex, encoding="utf-8")
     _write_comparisons(target / "comparisons.csv", comparisons)
-    (target / "agreement.md").write_text(markdown_agreement(tables), encoding="utf-8")
+    text = markdown_summary(tables, comparisons)
+    (target / "summary.md").write_text(text, encoding="utf-8")
     machines = [facts for store in opened for facts in store.environments().values()]
     page = target / "report.html"
     page.write_text(html_page(summary, records, tables, comparisons, machines), encoding="utf-8")
@@ -85,7 +88,7 @@ def method_comparisons(summary: Summary) -> dict[tuple[str, str], list[Compariso
         for quantity in quantities:
             pairs = _pairs(summary, summary.instances(collection=collection), quantity)
             if pairs:
-                found[collection or "all collections", quantity] = pairs
+                found[collection or ALL, quantity] = pairs
     return found
 
 
@@ -149,8 +152,28 @@ def _write_comparisons(path: Path, comparisons: dict[tuple[str, str], list[Compa
 # Markdown
 
 
-def markdown_agreement(tables: Sequence[PaperTable]) -> str:
-    """Count per table the cells that agree with the paper."""
+def markdown_summary(
+    tables: Sequence[PaperTable], comparisons: dict[tuple[str, str], list[Comparison]]
+) -> str:
+    """Agreement with the paper per table, and the paired tests over all collections."""
+    parts = [_verdict(tables), _markdown_agreement(tables)]
+    for (collection, quantity), pairs in comparisons.items():
+        if collection == ALL:
+            parts.append(f"Paired tests, {_in_sentence(quantity)}:\n\n{_markdown_tests(pairs)}")
+    return "\n\n".join(parts) + "\n"
+
+
+def _markdown_tests(pairs: Sequence[Comparison]) -> str:
+    head = "| first | second | instances | first lower | second lower | ratio | p (Holm) |"
+    rows = [
+        f"| {pair.first} | {pair.second} | {pair.n} | {pair.wins} | {pair.losses} "
+        f"| {pair.ratio:.4g} | {_p_value(pair.p_holm)} |"
+        for pair in pairs
+    ]
+    return "\n".join([head, "|---|---|---:|---:|---:|---:|---:|", *rows])
+
+
+def _markdown_agreement(tables: Sequence[PaperTable]) -> str:
     lines = [
         "| table of the paper | agree in direction | agree in size | partial | no runs |",
         "|---|---|---|---|---|",
@@ -160,7 +183,7 @@ def markdown_agreement(tables: Sequence[PaperTable]) -> str:
         direction = _of(counts.direction, counts.directed)
         size = _of(counts.size, counts.compared)
         lines.append(f"| {title} | {direction} | {size} | {counts.partial} | {counts.missing} |")
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines)
 
 
 def _of(part: int, whole: int) -> str:
@@ -268,8 +291,8 @@ def _verdict(tables: Sequence[PaperTable]) -> str:
     """Say in one sentence how much of the paper is there and agrees."""
     total = _total(tables)
     return (
-        f"Of {total.published:,} cells of the paper, {total.compared:,} have runs on all their data "
-        "sets. "
+        f"Of {total.published:,} cells of the paper, {total.compared:,} have runs on all their "
+        "data sets. "
         f"{total.size:,} of these agree in size ({_percent(total.size, total.compared)}); "
         f"{total.direction:,} of the {total.directed:,} that say better or worse than {BASELINE} "
         f"agree in direction ({_percent(total.direction, total.directed)}). "
@@ -497,7 +520,7 @@ def _comparison_table(collection: str, quantity: str, pairs: Sequence[Comparison
     head = names.split(",")
     columns = "".join(f"<th scope=col>{name}</th>" for name in head)
     return (
-        f"<details{' open' if collection.startswith('all') else ''}>"
+        f"<details{' open' if collection == ALL else ''}>"
         f"<summary>{collection}: {_in_sentence(quantity)}</summary>"
         f"<div class=scroll><table class=pairs><thead><tr>{columns}</tr></thead>"
         f"<tbody>{rows}</tbody></table></div></details>"
