@@ -116,7 +116,7 @@ def test_every_table_has_a_csv_and_a_latex_file(page):
     assert rows[0]["agrees_in_size"] == "False"
     assert rows[0]["agrees_in_direction"] == "True"
     latex = (folder / "inertia.tex").read_text()
-    assert r"\textbf{1.30} (1.04)" in latex
+    assert r"\textit{\textbf{1.30}} (1.04)" in latex
     assert latex.count("{") == latex.count("}")
 
 

@@ -204,7 +204,10 @@ def latex_table(table: PaperTable) -> str:
     for quantity, _, rule in table.spec.parts:
         methods = table.methods(quantity)
         head = " & ".join(["Data", "Level", *(_latex(method) for method in methods)])
-        caption = f"{table.spec.title}. {_HEADINGS[quantity]}, ours (paper's); agreement in size "
+        caption = (
+            f"{table.spec.title}. {_HEADINGS[quantity]}, ours (paper's), bold where the sizes "
+            "disagree, italic where data sets are missing; agreement in size "
+        )
         body = "\n".join(_latex_rows(table, quantity, methods))
         parts.append(
             "\\begin{table}\n"
@@ -219,32 +222,25 @@ def _latex_rows(table: PaperTable, quantity: str, methods: Sequence[str]) -> Ite
     cells = table.lookup()
     for dataset, level in table.rows:
         row = [_latex(dataset), f"{level:g}"]
-        for method in methods:
-            ours, paper = _numbers(cells.get((dataset, level, quantity, method)), table)
-            marked = (
-                f"\\textbf{{{ours}}}"
-                if _disagrees(cells, dataset, level, quantity, method)
-                else ours
-            )
-            row.append(f"{marked} ({paper})" if paper != "–" else marked)
+        row += [_latex_cell(cells.get((dataset, level, quantity, name)), table) for name in methods]
         yield " & ".join(row).replace("–", "--") + r" \\"
+
+
+def _latex_cell(cell: TableCell | None, table: PaperTable) -> str:
+    ours, paper = _numbers(cell, table)
+    if cell is not None and cell.ours is not None:
+        ours = "failed" if math.isnan(cell.ours.value) else ours
+        if cell.size is False:
+            ours = f"\\textbf{{{ours}}}"
+        if cell.ours.partial:
+            ours = f"\\textit{{{ours}}}"
+    return f"{ours} ({paper})" if paper != "–" else ours
 
 
 def _latex(text: str) -> str:
     for symbol in "&%_#":
         text = text.replace(symbol, f"\\{symbol}")
     return text.replace("±", "$\\pm$")
-
-
-def _disagrees(
-    cells: dict[tuple[str, float, str, str], TableCell],
-    dataset: str,
-    level: float,
-    quantity: str,
-    method: str,
-) -> bool:
-    cell = cells.get((dataset, level, quantity, method))
-    return cell is not None and cell.size is False
 
 
 def _numbers(cell: TableCell | None, table: PaperTable) -> tuple[str, str]:
