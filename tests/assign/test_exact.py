@@ -240,3 +240,31 @@ def test_a_limit_of_effort_gives_the_same_answer_every_time():
     ]
     assert np.array_equal(results[0].colours, results[1].colours)
     assert results[0].objective <= cost_of(costs, start)
+
+
+def test_a_graph_too_hard_for_the_solvers_costs_less_each_time(monkeypatch):
+    rng = np.random.default_rng(4)
+    graph, start = planted(rng, size=300, k=4, density=0.025)
+    problem = Problem.build(
+        rng.normal(size=(300, 2)), Constraints(cannot_link=graph.edges), n_clusters=4
+    )
+    solve, spent = ExactAssigner.solve, []
+
+    def watched(self, *args, effort, **options):
+        result = solve(self, *args, effort=effort, **options)
+        spent.append((effort, result.status))
+        return result
+
+    monkeypatch.setattr(ExactAssigner, "solve", watched)
+    descent = ExactDescent(ChainDescent(), effort=0.004, least_effort=0.001)
+    stopper = _core.Stopper()
+    for _ in range(6):
+        centroids = rng.normal(size=(4, 2))
+        descent.descend(
+            problem, descent.settle(problem, start, centroids, rng, stopper), rng, stopper
+        )
+    assert spent[0][0] == 0.004
+    assert "unchanged" in [status for _, status in spent]
+    factor = {"unchanged": 0.5, "improved": 2.0, "optimal": 1.0}
+    for (effort, status), (following, _) in itertools.pairwise(spent):
+        assert following == np.clip(effort * factor[status], 0.001, 0.004)

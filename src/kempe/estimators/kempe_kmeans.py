@@ -95,7 +95,8 @@ class KempeKMeans(ConstrainedClusterer):
         The memetic search with sequential assignment always replaces.
     perturbation : float, default=0.8
         Share of the mutations of ``"iterated"`` that perturb all centroids a little instead of
-        relocating.
+        relocating. With ``exact="refine"`` all relocate if classic DSATUR finds no clustering: the
+        exact assignment would undo a perturbation.
     alpha : float, default=1.0
         Step of a relocation from the present centroids (0) to the targets (1).
     three_colour : bool, default=False
@@ -226,7 +227,9 @@ class KempeKMeans(ConstrainedClusterer):
     def _iterated(self, problem: Problem, recorder: Recorder, rng: np.random.Generator) -> Result:
         descent = self._descent(problem)
         start = self._start(problem, descent, recorder, 0, rng)
-        params = IteratedParams(perturbed=self.perturbation, relocation=self._relocation())
+        params = IteratedParams(
+            perturbed=self._perturbed_share(problem), relocation=self._relocation()
+        )
         return iterated_search(problem, start, descent, recorder, rng, params)
 
     def _memetic(self, problem: Problem, recorder: Recorder, rng: np.random.Generator) -> Result:
@@ -275,6 +278,10 @@ class KempeKMeans(ConstrainedClusterer):
         else:
             inner = SimultaneousDescent(mwis=self.mwis, three_colour=self.three_colour)
         return ExactDescent(inner) if self.exact == "refine" else inner
+
+    def _perturbed_share(self, problem: Problem) -> float:
+        """Relocate only, where exact assignment would undo every small perturbation."""
+        return 0.0 if self.exact == "refine" and is_tight(problem) else self.perturbation
 
     def _anneals(self, problem: Problem) -> bool:
         if self.exact != "auto" or self.search != "memetic":

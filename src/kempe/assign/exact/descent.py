@@ -9,7 +9,7 @@ import numpy as np
 from kempe import _core
 from kempe.assign import Descent
 from kempe.assign.annealing import anneal
-from kempe.assign.exact.assigner import ExactAssigner, Mode
+from kempe.assign.exact.assigner import ExactAssigner, Mode, Status
 from kempe.assign.exact.hard import Backend
 from kempe.feasibility import is_tight
 from kempe.problem import Centroids, Colours, Problem
@@ -33,14 +33,19 @@ class ExactDescent:
     backend
         Solver of the exact assignment.
     effort
-        Most work of the solvers in one exact assignment, in units of about a second. It is not a
-        time limit, so that a seed gives the same result on every machine.
+        Most work of the solvers in one exact assignment, in CP-SAT's deterministic seconds (about
+        ten real ones on a graph of a thousand supernodes). It is not a time limit, so that a seed
+        gives the same result on every machine. An assignment that ends there without a better one
+        halves what the next may spend, down to ``least_effort``, and a better one doubles it again.
+        So a graph that is too hard for the solvers costs little.
     """
 
     inner: Descent
     mode: Mode = "first"
     backend: Backend = "auto"
-    effort: float = 1.0
+    effort: float = 0.125
+    least_effort: float = 1 / 32
+    _allowance: float = field(default=0.0, init=False, repr=False)
     _assigner: ExactAssigner | None = field(default=None, init=False, repr=False)
     _tight: bool = field(default=False, init=False, repr=False)
     _explored: set[bytes] = field(default_factory=set, init=False, repr=False)
@@ -85,11 +90,18 @@ class ExactDescent:
         # The mean of an empty cluster means nothing; leave such clusters to the inner method.
         costs[:, weight == 0] = 1e3 * (1.0 + costs.max())
         result = self._assigner_of(problem).solve(
-            costs, incumbent=colours, mode=self.mode, stopper=stopper, effort=self.effort
+            costs, incumbent=colours, mode=self.mode, stopper=stopper, effort=self._allowance
         )
+        self._adapt(result.status)
         if result.colours is None or problem.inertia(result.colours) >= problem.inertia(colours):
             return None
         return result.colours
+
+    def _adapt(self, status: Status) -> None:
+        if status == "unchanged":
+            self._allowance = max(self._allowance / 2, self.least_effort)
+        elif status == "improved":
+            self._allowance = min(self._allowance * 2, self.effort)
 
     def _assigner_of(self, problem: Problem) -> ExactAssigner:
         """Keep the assigner as long as the graph stays the same."""
@@ -97,6 +109,7 @@ class ExactDescent:
         if assigner is None or assigner.graph.targets is not problem.targets:
             self._assigner = assigner = ExactAssigner(problem, backend=self.backend)
             self._explored.clear()
+            self._allowance = self.effort
             self._tight = is_tight(problem)
         return assigner
 

@@ -45,6 +45,8 @@ LIKED = (0.01, 0.1)
 POLISHING = 0.2
 # Models with more variables than this are left to the heuristics.
 LARGEST_MODEL = 1_000_000
+# How slowly annealing cools before a solver is asked, which would take far longer.
+ANNEALING_PATIENCE = 5
 # Turns of the colouring heuristics when no colouring is known.
 COLOURING_TURNS = 4
 
@@ -254,6 +256,8 @@ class _Search:
             if solution is None:
                 # Nothing has been ruled out while no colouring is known.
                 self.infeasible = infeasible and not np.isfinite(self.upper).all()
+                # One that takes too long is as little use as a weak one.
+                self.weak = not infeasible
                 return
             violated = np.asarray(self.hard.cliques.loads(solution.shares) > 1.0 + ROUNDING)
             self.learn(solution, np.asarray(violated.any(axis=1)))
@@ -273,7 +277,14 @@ class _Search:
         if self.weak and self.task.first and np.isfinite(self.upper).all() and not self.hard.cover:
             task = self.task
             self.offer_descended(
-                anneal(self.graph, self.part.costs, self.best, task.rng, task.stopper)
+                anneal(
+                    self.graph,
+                    self.part.costs,
+                    self.best,
+                    task.rng,
+                    task.stopper,
+                    patience=ANNEALING_PATIENCE,
+                )
             )
 
     def integral(self, solution: LinearSolution, violated: NDArray[np.bool_]) -> NDArray[np.bool_]:

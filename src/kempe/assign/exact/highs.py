@@ -21,8 +21,8 @@ LONGEST_LIMIT = 1e7
 # An integer program with no more clique rows than this takes them all at once.
 FEW_ROWS = 20_000
 # What one unit of effort stands for: about a second on a model of middling size.
-ITERATIONS_PER_EFFORT = 10_000
-NODES_PER_EFFORT = 200
+ITERATIONS_PER_EFFORT = 40_000
+NODES_PER_EFFORT = 800
 
 
 @dataclass(frozen=True)
