@@ -8,7 +8,7 @@ TABLES := docs/_generated
 # Build tools live in the environment, so that rebuilding the core is incremental.
 INSTALL = $(PIP) install --no-build-isolation --editable
 
-.PHONY: demo test lint format docs bench bench-docs bench-instructions clean help
+.PHONY: demo test sanitize lint format docs bench bench-docs bench-instructions clean help
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -40,6 +40,24 @@ demo: $(VENV)/.core  ## cluster a real data set under constraints, print a table
 test: $(VENV)/.test  ## run all tests
 	$(BIN)/python -m pytest -n auto $(ARGS)
 
+# A sanitized core has an environment and a build folder of its own. The sanitizer's runtime must be
+# loaded before everything else, and leaks at exit are Python's own.
+SANITIZER       ?= address
+SANITIZE_ENV    := .venv-$(SANITIZER)
+RUNTIME_address := libasan.so
+RUNTIME_thread  := libtsan.so
+RUNTIME = $(foreach name,$(RUNTIME_$(SANITIZER)) libstdc++.so,$(shell $(CXX) -print-file-name=$(name)))
+# Together these call every kernel.
+KERNEL_TESTS := tests/assign tests/search \
+	$(patsubst %,tests/test_%.py,feasibility graph_kernels init mutate problem)
+
+sanitize:  ## run the tests of the kernels under sanitizers (SANITIZER=thread: data races)
+	SKBUILD_CMAKE_DEFINE=KEMPE_SANITIZE=$(SANITIZER) SKBUILD_CMAKE_BUILD_TYPE=RelWithDebInfo \
+		SKBUILD_BUILD_DIR=build/$(SANITIZER) $(MAKE) VENV=$(SANITIZE_ENV) $(SANITIZE_ENV)/.test
+	LD_PRELOAD="$(RUNTIME)" PYTHONMALLOC=malloc ASAN_OPTIONS=detect_leaks=0 \
+		TSAN_OPTIONS=ignore_noninstrumented_modules=1:halt_on_error=1 \
+		$(SANITIZE_ENV)/bin/python -m pytest -n auto -m "not slow and not timing" $(or $(ARGS),$(KERNEL_TESTS))
+
 lint: $(VENV)/.lint  ## ruff, mypy, clang-format, import rules
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -58,15 +76,17 @@ docs: $(VENV)/.docs  ## build the documentation into docs/_build/html
 bench: $(VENV)/.test  ## compare kempe, KSKM and unconstrained k-means (a few minutes)
 	$(BIN)/python benchmarks/compare.py $(ARGS)
 
-bench-docs: $(VENV)/.test  ## measure every table of docs/performance.md (wants a quiet machine)
-	$(BIN)/python benchmarks/compare.py --out $(TABLES)/compare.md
+bench-docs: $(VENV)/.test  ## measure every table of the documentation (wants a quiet machine)
+	$(BIN)/python benchmarks/compare.py --seeds 3 --out $(TABLES)/compare.md
+	$(BIN)/python benchmarks/searches.py --out $(TABLES)/searches.md
 	$(BIN)/python benchmarks/large.py unconstrained --out $(TABLES)/unconstrained.md
 	$(BIN)/python benchmarks/large.py growth --out $(TABLES)/growth.md
 	$(BIN)/python benchmarks/large.py collection4 --out $(TABLES)/collection4.md
-	$(BIN)/python benchmarks/large.py memory --synthetic --out $(TABLES)/memory.md
+	$(BIN)/python benchmarks/large.py memory --synthetic --seconds 12 --out $(TABLES)/memory.md
+	$(BIN)/python benchmarks/rivals.py --out $(TABLES)/rivals.md
 
 bench-instructions: $(VENV)/.test  ## count instructions of the kernels, compare with the stored ones
 	$(BIN)/python benchmarks/instructions.py $(ARGS)
 
 clean:  ## remove the environment and everything built
-	rm -rf $(VENV) build dist docs/_build
+	rm -rf $(VENV) .venv-address .venv-thread build dist docs/_build

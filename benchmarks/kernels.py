@@ -36,7 +36,7 @@ class Kernels:
 
     def kmeans_plus_plus(self) -> None:
         """Draw starting centroids."""
-        candidates = np.arange(self.instance.size, dtype=np.int32)
+        candidates = np.arange(self.data["weight"].size, dtype=np.int32)
         self.core.kmeans_plus_plus(self.instance, candidates, self.n_clusters, 1)
 
     def saturation_assignment(self) -> None:

@@ -100,11 +100,7 @@ Out1<Colour> anneal(In1<std::int64_t> offsets, In1<Vertex> targets, In2<double> 
     const GraphArgument graph = graph_argument(offsets, targets);
     check_shape(costs, graph.size);
     const int k = static_cast<int>(costs.shape(1));
-    if (colours.shape(0) != static_cast<std::size_t>(graph.size))
-        throw std::invalid_argument("colours must have one entry per vertex");
-    for (int v = 0; v < graph.size; ++v)
-        if (colours.data()[v] < 0 || colours.data()[v] >= k)
-            throw std::invalid_argument("a colour is outside 0..n_clusters-1");
+    check_colours(colours, graph.size, k);
     if (!(cold > 0 && hot >= cold && cheap > 0 && expensive >= cheap))
         throw std::invalid_argument("temperatures and prices must be positive and in order");
     nb::gil_scoped_release release;

@@ -233,11 +233,10 @@ nb::tuple move_conflicts(const Instance& instance, In1<std::int64_t> offsets, In
                          In1<Colour> colours) {
     if (offsets.shape(0) == 0 || vertices.shape(0) != colours.shape(0))
         throw std::invalid_argument("offsets, vertices and colours disagree in shape");
+    check_vertices(instance, vertices);
     const MovesView moves{{offsets.data(), offsets.shape(0)},
                           {vertices.data(), vertices.shape(0)},
                           {colours.data(), colours.shape(0)}};
-    for (Vertex v : moves.vertices)
-        if (v < 0 || v >= instance.size) throw std::invalid_argument("a vertex is out of range");
     Conflicts conflicts;
     {
         nb::gil_scoped_release release;

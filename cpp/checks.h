@@ -21,4 +21,10 @@ inline void check_centroids(const Instance& instance, const In2<double>& centroi
         throw std::invalid_argument("centroids have the wrong number of features");
 }
 
+inline void check_vertices(const Instance& instance, const In1<Vertex>& vertices) {
+    for (std::size_t i = 0; i < vertices.shape(0); ++i)
+        if (vertices.data()[i] < 0 || vertices.data()[i] >= instance.size)
+            throw std::invalid_argument("a vertex is out of range");
+}
+
 }  // namespace kempe

@@ -35,6 +35,7 @@ nb::tuple cluster_means(const Instance& instance, In1<Colour> colours, int k) {
 }
 
 double between_inertia(const Instance& instance, In1<Colour> colours, In2<double> centroids) {
+    check_centroids(instance, centroids);
     check_colours(instance, colours, static_cast<int>(centroids.shape(0)));
     double total = 0.0;
     nb::gil_scoped_release release;
@@ -52,12 +53,9 @@ double between_inertia(const Instance& instance, In1<Colour> colours, In2<double
 
 Out2<double> squared_distances(const Instance& instance, In1<Vertex> vertices,
                                In2<double> centroids) {
-    if (centroids.shape(1) != static_cast<std::size_t>(instance.dimension))
-        throw std::invalid_argument("centroids have the wrong number of features");
+    check_centroids(instance, centroids);
+    check_vertices(instance, vertices);
     const std::size_t m = vertices.shape(0), k = centroids.shape(0);
-    for (std::size_t r = 0; r < m; ++r)
-        if (vertices.data()[r] < 0 || vertices.data()[r] >= instance.size)
-            throw std::invalid_argument("a vertex is out of range");
     std::vector<double> result(m * k);
     {
         nb::gil_scoped_release release;
@@ -153,22 +151,23 @@ nb::tuple merge_rows(In2<T> rows, In1<std::int32_t> members, In1<std::int32_t> g
 }
 
 Out2<double> points_of(const Instance& instance, In1<Vertex> vertices) {
+    check_vertices(instance, vertices);
     const std::size_t m = vertices.shape(0), d = instance.dimension;
     std::vector<double> result(m * d);
-    with_points(instance, [&](const auto& points) {
-        for (std::size_t r = 0; r < m; ++r) {
-            const Vertex v = vertices.data()[r];
-            if (v < 0 || v >= instance.size)
-                throw std::invalid_argument("a vertex is out of range");
-            for (std::size_t f = 0; f < d; ++f) result[r * d + f] = points[v][f];
-        }
-    });
+    {
+        nb::gil_scoped_release release;
+        with_points(instance, [&](const auto& points) {
+            for (std::size_t r = 0; r < m; ++r)
+                std::copy_n(points[vertices.data()[r]], d, result.data() + r * d);
+        });
+    }
     return to_numpy(std::move(result), m, d);
 }
 
 bool is_proper(const Instance& instance, In1<Colour> colours) {
     if (colours.shape(0) != static_cast<std::size_t>(instance.size))
         throw std::invalid_argument("colours must have one entry per supernode");
+    nb::gil_scoped_release release;
     for (Vertex v : instance.constrained_vertices)
         for (Vertex u : instance.graph.neighbours(v))
             if (colours.data()[u] == colours.data()[v]) return false;

@@ -166,11 +166,7 @@ Out1<Colour> chain_descent(In1<std::int64_t> offsets, In1<Vertex> targets, In2<d
     const GraphArgument graph = graph_argument(offsets, targets);
     check_shape(costs, graph.size);
     const int k = static_cast<int>(costs.shape(1));
-    if (colours.shape(0) != static_cast<std::size_t>(graph.size))
-        throw std::invalid_argument("colours must have one entry per vertex");
-    for (int v = 0; v < graph.size; ++v)
-        if (colours.data()[v] < 0 || colours.data()[v] >= k)
-            throw std::invalid_argument("a colour is outside 0..n_clusters-1");
+    check_colours(colours, graph.size, k);
     nb::gil_scoped_release release;
     ChainDescent descent(graph, costs.data(), k, colours.data());
     descent.run(stopper);

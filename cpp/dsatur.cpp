@@ -1,7 +1,7 @@
 // Saturation-ordered colouring (Brelaz 1979), choosing for each vertex either the nearest
 // admissible centroid (Algorithm 5 of the paper) or the lowest admissible colour (classic DSATUR).
 #include <algorithm>
-#include <queue>
+#include <functional>
 #include <vector>
 
 #include "bindings.h"
@@ -12,23 +12,44 @@ namespace kempe {
 namespace {
 
 // Uncoloured vertices by saturation, then degree, then lowest number. Saturation only grows, so a
-// vertex is pushed again when it does and stale entries are skipped.
+// vertex enters each level at most once and its entries on lower levels are stale. Most of them are
+// never looked at again: a level becomes a heap only when it is the highest.
 class SaturationQueue {
  public:
     SaturationQueue(const Instance& instance, int k)
         : graph_(instance.graph),
           k_(k),
+          by_rank_(instance.constrained_vertices),
+          rank_(instance.size),
           saturation_(instance.size, 0),
-          used_(static_cast<std::size_t>(instance.size) * k, 0) {
-        for (Vertex v : instance.constrained_vertices) push(v);
+          used_(static_cast<std::size_t>(instance.size) * k, 0),
+          levels_(static_cast<std::size_t>(k) + 1) {
+        std::stable_sort(by_rank_.begin(), by_rank_.end(),
+                         [&](Vertex a, Vertex b) { return graph_.degree(a) > graph_.degree(b); });
+        for (std::size_t i = 0; i < by_rank_.size(); ++i) {
+            rank_[by_rank_[i]] = static_cast<int>(i);
+            levels_[0].ranks.push_back(static_cast<int>(i));
+        }
     }
     // The next vertex, or -1 when all are coloured.
     Vertex pop(const std::vector<Colour>& colours) {
-        while (!queue_.empty()) {
-            const Entry top = queue_.top();
-            queue_.pop();
-            if (colours[top.vertex] == kUncoloured && top.saturation == saturation_[top.vertex])
-                return top.vertex;
+        for (; highest_ >= 0; --highest_) {
+            auto& [ranks, is_heap] = levels_[highest_];
+            const auto stale = [&](int rank) {
+                const Vertex v = by_rank_[rank];
+                return colours[v] != kUncoloured || saturation_[v] != highest_;
+            };
+            if (!is_heap) {
+                std::erase_if(ranks, stale);
+                std::make_heap(ranks.begin(), ranks.end(), std::greater<>());
+                is_heap = true;
+            }
+            while (!ranks.empty()) {
+                std::pop_heap(ranks.begin(), ranks.end(), std::greater<>());
+                const int rank = ranks.back();
+                ranks.pop_back();
+                if (!stale(rank)) return by_rank_[rank];
+            }
         }
         return -1;
     }
@@ -37,32 +58,35 @@ class SaturationQueue {
     }
     void coloured(Vertex v, Colour c, const std::vector<Colour>& colours) {
         for (Vertex u : graph_.neighbours(v)) {
+            if (colours[u] != kUncoloured) continue;
             auto& used = used_[static_cast<std::size_t>(u) * k_ + c];
             if (used) continue;
             used = 1;
-            ++saturation_[u];
-            if (colours[u] == kUncoloured) push(u);
+            push(u, ++saturation_[u]);
         }
     }
 
  private:
-    struct Entry {
-        int saturation;
-        std::int64_t degree;
-        Vertex vertex;
-        bool operator<(const Entry& o) const {
-            if (saturation != o.saturation) return saturation < o.saturation;
-            if (degree != o.degree) return degree < o.degree;
-            return vertex > o.vertex;
-        }
+    struct Level {
+        std::vector<int> ranks;
+        bool is_heap = false;
     };
-    void push(Vertex v) { queue_.push({saturation_[v], graph_.degree(v), v}); }
+
+    void push(Vertex v, int saturation) {
+        auto& [ranks, is_heap] = levels_[saturation];
+        ranks.push_back(rank_[v]);
+        if (is_heap) std::push_heap(ranks.begin(), ranks.end(), std::greater<>());
+        highest_ = std::max(highest_, saturation);
+    }
 
     const Graph& graph_;
     int k_;
+    std::vector<Vertex> by_rank_;  // by degree, then number
+    std::vector<int> rank_;
     std::vector<int> saturation_;
     std::vector<char> used_;
-    std::priority_queue<Entry> queue_;
+    std::vector<Level> levels_;  // by saturation
+    int highest_ = 0;            // no level above has vertices
 };
 
 // `choose(v, admissible)` returns a colour or kUncoloured. Returns the vertex that found none, or

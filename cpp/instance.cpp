@@ -53,8 +53,6 @@ void bind_instance(nb::module_& m) {
     nb::class_<Instance> cls(m, "Instance");
     borrow(cls, &construct<float>);
     borrow(cls, &construct<double>);
-    cls.def_ro("size", &Instance::size);
-    cls.def_ro("dimension", &Instance::dimension);
 }
 
 }  // namespace kempe

@@ -1,6 +1,9 @@
 #include "kernels.h"
 
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__)
+// The thread sanitizer instruments the functions that choose between the versions, which run before
+// it is ready.
+#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__) && \
+    !defined(__SANITIZE_THREAD__)
 #define KEMPE_MULTIVERSION __attribute__((target_clones("default", "arch=x86-64-v3")))
 #else
 #define KEMPE_MULTIVERSION

@@ -203,7 +203,12 @@ Out1<bool> mwis_by_order(In1<double> weights, In1<std::int64_t> offsets, In1<std
     if (score.shape(0) != weights.shape(0))
         throw std::invalid_argument("score must have one entry per node");
     const std::vector<double> values(score.data(), score.data() + score.shape(0));
-    return to_mask(by_order(graph, values).take());
+    std::vector<char> inside;
+    {
+        nb::gil_scoped_release release;
+        inside = by_order(graph, values).take();
+    }
+    return to_mask(inside);
 }
 
 Out1<bool> mwis_small(In1<double> weights, In1<std::int64_t> offsets, In1<std::int32_t> targets) {

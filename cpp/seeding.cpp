@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "bindings.h"
+#include "checks.h"
 #include "instance.h"
 #include "random.h"
 
@@ -75,10 +76,9 @@ std::vector<Vertex> seed_vertices(const Instance& instance, const Points<T>& poi
 
 Out1<Vertex> kmeans_plus_plus(const Instance& instance, In1<Vertex> candidates, int k,
                               std::uint64_t seed) {
-    std::vector<Vertex> list(candidates.data(), candidates.data() + candidates.shape(0));
+    check_vertices(instance, candidates);
+    const std::vector<Vertex> list(candidates.data(), candidates.data() + candidates.shape(0));
     if (list.empty() || k < 1) throw std::invalid_argument("nothing to choose from");
-    for (Vertex v : list)
-        if (v < 0 || v >= instance.size) throw std::invalid_argument("a vertex is out of range");
     Random random(seed);
     std::vector<Vertex> chosen;
     {

@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "bindings.h"
+#include "checks.h"
 #include "descent.h"
 #include "relocation.h"
 
@@ -33,7 +34,10 @@ class SequentialSearch {
         check(centroids);
         return work([&](auto& engine) {
             engine.descent.load(colours.data());
-            settle_at(engine.descent, centroids.data(), stopper);
+            for (Colour c = 0; c < k_; ++c)
+                engine.descent.place_centroid(
+                    c, centroids.data() + std::size_t(c) * instance_.dimension);
+            engine.descent.run(Objective::fixed_centroids, stopper);
         });
     }
 
@@ -42,16 +46,6 @@ class SequentialSearch {
         return work([&](auto& engine) {
             engine.descent.load(colours.data());
             engine.descent.run(Objective::inertia, stopper);
-        });
-    }
-
-    Out1<Colour> shift(In1<Colour> colours, In2<double> centroids, Stopper& stopper) {
-        check(colours);
-        check(centroids);
-        return work([&](auto& engine) {
-            engine.descent.load(colours.data());
-            settle_at(engine.descent, centroids.data(), stopper);
-            engine.descent.release_centroids(stopper);
         });
     }
 
@@ -69,19 +63,7 @@ class SequentialSearch {
     }
 
  private:
-    template <class T>
-    void settle_at(Descent<T>& descent, const double* centroids, Stopper& stopper) {
-        for (Colour c = 0; c < k_; ++c)
-            descent.place_centroid(c, centroids + std::size_t(c) * instance_.dimension);
-        descent.run(Objective::fixed_centroids, stopper);
-    }
-    void check(const In1<Colour>& colours) const {
-        if (colours.shape(0) != static_cast<std::size_t>(instance_.size))
-            throw std::invalid_argument("colours must have one entry per supernode");
-        for (int v = 0; v < instance_.size; ++v)
-            if (colours.data()[v] < 0 || colours.data()[v] >= k_)
-                throw std::invalid_argument("a colour is outside 0..n_clusters-1");
-    }
+    void check(const In1<Colour>& colours) const { check_colours(instance_, colours, k_); }
     void check(const In2<double>& centroids) const {
         if (centroids.shape(0) != static_cast<std::size_t>(k_) ||
             centroids.shape(1) != static_cast<std::size_t>(instance_.dimension))
@@ -116,8 +98,6 @@ void bind_sequential(nb::module_& m) {
         .def("settle", &SequentialSearch::settle, nb::arg("colours"), nb::arg("centroids"),
              nb::arg("stopper"))
         .def("descend", &SequentialSearch::descend, nb::arg("colours"), nb::arg("stopper"))
-        .def("shift", &SequentialSearch::shift, nb::arg("colours"), nb::arg("centroids"),
-             nb::arg("stopper"))
         .def("relocate", &SequentialSearch::relocate, nb::arg("colours"), nb::arg("tries"),
              nb::arg("patience"), nb::arg("failures"), nb::arg("target"), nb::arg("seed"),
              nb::arg("stopper"));

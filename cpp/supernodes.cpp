@@ -2,6 +2,8 @@
 // pairs: millions of pairs are ordinary.
 #include <algorithm>
 #include <numeric>
+#include <stdexcept>
+#include <type_traits>
 #include <vector>
 
 #include "bindings.h"
@@ -123,13 +125,26 @@ EdgeLists edges_by_sorting(const Vertex* supernode, Vertex size, const I* pairs,
 }
 
 template <class I>
+void check_pairs(const In2<I>& pairs, std::size_t rows) {
+    using Unsigned = std::make_unsigned_t<I>;  // in which negative numbers are the largest
+    if (pairs.shape(1) != 2) throw std::invalid_argument("pairs must have two columns");
+    Unsigned largest = 0;
+    for (std::size_t i = 0; i < 2 * pairs.shape(0); ++i)
+        largest = std::max(largest, static_cast<Unsigned>(pairs.data()[i]));
+    if (pairs.shape(0) > 0 && largest >= rows)
+        throw std::invalid_argument("a pair names a row that does not exist");
+}
+
+template <class I>
 nb::tuple supernodes(std::size_t rows, In2<I> must_link) {
+    check_pairs(must_link, rows);
     auto [supernode, count] = supernode_of_rows(rows, must_link.data(), must_link.shape(0));
     return nb::make_tuple(to_numpy(std::move(supernode)), count);
 }
 
 template <class I>
 nb::tuple cannot_link_graph(In1<Vertex> supernode, Vertex size, In2<I> cannot_link) {
+    check_pairs(cannot_link, supernode.shape(0));
     const std::size_t count = cannot_link.shape(0);
     constexpr std::size_t bitmap_limit = std::size_t{1} << 28;  // 32 MiB of bits
     const std::size_t bits = static_cast<std::size_t>(size) * size;

@@ -135,11 +135,7 @@ nb::tuple tabu_colouring(In1<std::int64_t> offsets, In1<Vertex> targets, int k, 
                          std::optional<In2<std::uint8_t>> allowed, std::uint64_t seed,
                          std::int64_t iterations, Stopper& stopper) {
     const GraphArgument graph = graph_argument(offsets, targets);
-    if (start.shape(0) != static_cast<std::size_t>(graph.size))
-        throw std::invalid_argument("start must have one colour per vertex");
-    for (int v = 0; v < graph.size; ++v)
-        if (start.data()[v] < 0 || start.data()[v] >= k)
-            throw std::invalid_argument("a colour is outside 0..n_clusters-1");
+    check_colours(start, graph.size, k);
     if (allowed &&
         (allowed->shape(0) != start.shape(0) || allowed->shape(1) != static_cast<std::size_t>(k)))
         throw std::invalid_argument("allowed must have one row per vertex, one column per cluster");

@@ -48,4 +48,6 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": [],
 }
-html_sidebars = {"index": [], "install": [], "architecture": [], "changelog": []}
+# Only the examples and the reference have pages below them; elsewhere the place is for the text.
+WITHOUT_SIDEBAR = "index install user_guide methods performance architecture changelog"
+html_sidebars = {page: [] for page in WITHOUT_SIDEBAR.split()}

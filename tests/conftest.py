@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -90,23 +90,22 @@ def brute_force(
 
     Infinity and ``None`` if there is none. For at most about ten rows.
     """
-    best: tuple[float, NDArray[np.int64] | None] = (np.inf, None)
-    for candidate in _labellings(len(X), n_clusters):
-        labels = np.array(candidate)
-        if violated_pairs(labels, constraints):
-            continue
-        inertia = inertia_of(X, labels, weights)
-        if inertia < best[0]:
-            best = (inertia, labels)
-    return best
+    every = _labellings(len(X), n_clusters)
+    for pairs, together in ((constraints.must_link, True), (constraints.cannot_link, False)):
+        same = every[:, pairs[:, 0]] == every[:, pairs[:, 1]]
+        every = every[(same == together).all(axis=1)]
+    inertia = [inertia_of(X, labels, weights) for labels in every]
+    if not inertia:
+        return np.inf, None
+    return min(inertia), every[int(np.argmin(inertia))]
 
 
-def _labellings(n_rows: int, n_clusters: int) -> Iterable[tuple[int, ...]]:
+def _labellings(n_rows: int, n_clusters: int) -> NDArray[np.int64]:
     """All partitions into ``n_clusters`` parts, each once: clusters appear in the order of rows."""
-    for labels in itertools.product(range(n_clusters), repeat=n_rows):
-        seen = list(dict.fromkeys(labels))
-        if seen == list(range(n_clusters)):
-            yield labels
+    every = np.array(list(itertools.product(range(n_clusters), repeat=n_rows)))
+    highest = np.maximum.accumulate(every, axis=1)
+    in_order = (np.diff(highest, axis=1, prepend=-1) <= 1).all(axis=1)
+    return every[in_order & (highest[:, -1] == n_clusters - 1)]
 
 
 @pytest.fixture(scope="session")

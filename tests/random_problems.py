@@ -41,6 +41,24 @@ def random_problem(
     return problem, colours
 
 
+def large_problem(
+    seed: int, *, n: int, k: int, d: int, n_pairs: int, dtype: type = np.float64
+) -> tuple[Problem, Colours]:
+    """The same with some cannot-link pairs only, for many rows."""
+    rng = np.random.default_rng(seed)
+    hidden = rng.integers(k, size=n, dtype=np.int32)
+    pairs = rng.integers(n, size=(n_pairs, 2))
+    apart = pairs[hidden[pairs[:, 0]] != hidden[pairs[:, 1]]]
+    X = rng.normal(size=(n, d)).astype(dtype)
+    return Problem.build(X, Constraints(None, apart), n_clusters=k), hidden
+
+
+def neighbours(problem: Problem) -> list[set[int]]:
+    """Cannot-link neighbours of each supernode."""
+    ends = np.split(problem.targets, problem.offsets[1:-1])
+    return [set(around.tolist()) for around in ends]
+
+
 def best_inertia(problem: Problem) -> float:
     """The optimum by looking at every colouring."""
     edges = np.column_stack(problem.graph.nonzero())

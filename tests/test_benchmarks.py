@@ -10,8 +10,12 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import pytest
+from sklearn.cluster import kmeans_plusplus
 from typer.testing import CliRunner
+
+from kempe import Constraints
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 INSTANCE = ("COL3/n500-k2", 0.05)
@@ -103,6 +107,56 @@ def test_the_instances_of_the_short_run_exist(script):
     chosen = compare.instances(False, ["COL2/*", "COL3/*"], [])
     assert len(chosen) == len(set(chosen)) > 10
     assert len(compare.instances(True, ["COL2/*", "COL3/*"], [])) == 150 + 96
+
+
+def test_starts_of_the_public_programs_are_reproduced(script):
+    rivals = script("rivals")
+    X = np.arange(12.0)[:, None] ** 2
+    # Groups by last row: 3, {0, 5}, {1, 2, 9}; the others stand alone.
+    constraints = Constraints([(0, 5), (1, 2), (2, 9)], None)
+    data = rivals.Data(X, constraints, n_clusters=9)
+    means = [X[row, 0] for row in (3, 4)]
+    means += [X[[0, 5]].mean(), *(X[row, 0] for row in (6, 7, 8)), X[[1, 2, 9]].mean(), 100, 121]
+    expected, _ = kmeans_plusplus(np.array(means)[:, None], 9, random_state=3)
+    np.testing.assert_allclose(rivals.plus_plus_on_means(data, 3), expected)
+    rows = rivals.rows_at_random(data, 3)
+    assert len(np.unique(rows)) == 9
+    assert np.isin(rows, X).all()
+    np.testing.assert_array_equal(rows, rivals.rows_at_random(data, 3))
+
+
+def test_public_figures_are_known_for_every_counterpart_and_instance(script):
+    rivals = script("rivals")
+    known = rivals.public_figures()
+    wanted = {(e.public, item) for e in rivals.COUNTERPARTS for item in rivals.INSTANCES}
+    assert wanted == set(known)
+
+
+def test_failed_runs_are_counted_and_left_out_of_the_means(script):
+    rivals = script("rivals")
+    entry, instance = rivals.Entry("COPKM", "COPKM"), rivals.IRIS
+    runs = [rivals.Run(entry, instance, inertia, 0.5, False) for inertia in (10.0, 20.0)]
+    runs.append(rivals.Run(entry, instance, None, 9.0, False, "row 3 found no cluster"))
+    cells = rivals.grouped(runs)
+    cell = cells["COPKM", instance]
+    assert (cell.shown_inertia(), cell.shown_cpu()) == ("15.000 (2 of 3)", "0.50")
+    (section,) = rivals.failures(cells)
+    assert section.rows == [["COPKM", "iris 0.05", "1", "row 3 found no cluster"]]
+    theirs = {"successes": "5", "runs": "5", "inertia": "30", "cpu_s": ""}
+    assert rivals.compared(cell, theirs)[:5] == ["2 of 3", "5 of 5", "15.000", "30", "0.5000"]
+
+
+@pytest.mark.slow
+def test_rivals_are_compared_from_the_starts_of_the_public_programs(script, tmp_path):
+    out = tmp_path / "rivals.md"
+    command = [sys.executable, str(BENCHMARKS / "rivals.py"), "--dataset", "iris", "--seeds", "1"]
+    options = ["--method", "COPKM_P", "--workers", "1", "--out", str(out)]
+    done = subprocess.run([*command, *options], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    # Rounded to four digits, the mean over five seeds is that of the public program.
+    assert "| COPKM_P | ++ rows | iris 0.05 | 5 of 5 | 5 of 5 | 156.34 | 156.4 |" in out.read_text(
+        encoding="utf-8"
+    )
 
 
 def test_growth_writes_a_table(script, tmp_path):

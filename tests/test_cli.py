@@ -44,8 +44,10 @@ def run(tmp_path, monkeypatch):
         "word.csv": "0,x\n",
         "half.csv": "0,1\n0,1.5\n",
         "negative.csv": "0,-1\n",
+        "huge.csv": "0,99999999999999999999\n",
     }.items():
         Path(name).write_text(text, encoding="utf-8")
+    Path("latin.csv").write_text("größe,b\n" + ROWS, encoding="latin-1")
 
     def invoke(*arguments):
         return CliRunner().invoke(app, [str(a) for a in arguments])
@@ -103,6 +105,13 @@ def test_pairs_are_respected_and_counted(run):
     assert "all satisfied" in result.stderr
 
 
+@pytest.mark.parametrize("name", ["empty.csv", "only-header.csv"])
+def test_a_file_without_pairs_is_no_constraint(run, name):
+    result = run("fit", "plain.csv", "-k", 2, "--must-link", name, "-o", "-", "-q")
+    assert result.exit_code == 0, result.output
+    assert result.stdout == run("fit", "plain.csv", "-k", 2, "-o", "-", "-q").stdout
+
+
 def test_known_labels_of_some_rows_are_constraints(run):
     options = ["--ignore", "name", "--labels-column", "known", "-o", "labels.csv"]
     assert run("fit", "text.csv", "-k", 2, *options).exit_code == 0
@@ -155,10 +164,14 @@ def test_without_an_output_the_summary_says_how_to_get_labels(run):
         (["fit", "plain.csv", "-k", 9], 2, "n_clusters=9"),
         (["fit", "plain.csv", "-k", 2, "--method", "COPKMEANS"], 2, "unknown method 'COPKMEANS'"),
         (["fit", "plain.csv", "-k", 2, "-o", "no/where.csv"], 2, "there is no folder"),
+        (["fit", "plain.csv", "-k", 2, "-o", "."], 2, "is a folder"),
+        (["demo", "--out", "no/where.png"], 2, "there is no folder"),
+        (["fit", "latin.csv", "-k", 2], 2, "latin.csv is not UTF-8 text"),
+        (["fit", "plain.csv", "-k", 2, "--must-link", "huge.csv"], 2, "pair 0: (0, 1e+20)"),
         (["fit", "plain.csv", "-k", 2, "--cannot-link", "far.csv"], 2, "row 99 is out of range"),
         (["fit", "plain.csv", "-k", 2, "--cannot-link", "word.csv"], 2, "'x' is not a finite"),
-        (["fit", "plain.csv", "-k", 2, "--must-link", "half.csv"], 2, "pair 2: (0, 1.5)"),
-        (["fit", "plain.csv", "-k", 2, "--must-link", "negative.csv"], 2, "pair 1: (0, -1)"),
+        (["fit", "plain.csv", "-k", 2, "--must-link", "half.csv"], 2, "pair 1: (0, 1.5)"),
+        (["fit", "plain.csv", "-k", 2, "--must-link", "negative.csv"], 2, "pair 0: (0, -1)"),
         (["fit", "plain.csv", "-k", 2, "--must-link", "text.csv"], 2, "need two columns, found 4"),
         (["fit", "plain.csv", "-k", 2, "--cannot-link", "triangle.csv"], 1, "2 clusters"),
         (

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from scipy import sparse
 
-from kempe import Constraints
+from kempe import Constraints, InfeasibleConstraintsError
 from kempe.constraints import as_constraints
 
 PAIRS = [(0, 1), (2, 3), (4, 2)]
@@ -179,7 +179,15 @@ def test_million_labels_make_few_pairs():
         ([1, 2, 3], ValueError, r"shape \(m, 2\), got shape \(3,\)"),
         ([(1, 2, 3)], ValueError, r"got shape \(1, 3\)"),
         (np.zeros((2, 2, 2), dtype=int), ValueError, "got shape"),
-        (5, ValueError, "got shape"),
+        (5, ValueError, "got 5"),
+        ("pairs.csv", ValueError, "got 'pairs.csv'"),
+        ((0, 1), ValueError, r"write a single pair as \[\(0, 1\)\]"),
+        ([(0, 1), (2,)], ValueError, "different lengths"),
+        (np.zeros((3, 3), dtype=int), ValueError, "use Constraints.from_matrix"),
+        ([(0, -1)], ValueError, r"pair 0, \(0, -1\): row -1 is negative"),
+        ([(0, 1), (0, 2**40)], ValueError, "pair 1.*row 1099511627776 is too large"),
+        (np.array([[0, 2**64 - 1]], dtype=np.uint64), ValueError, "is too large"),
+        ([(0.0, 1e300)], ValueError, "is too large"),
         ([(0, 1), (2, 3.5)], TypeError, r"pair 1 is \[2.0, 3.5\]"),
         ([(0, 1), (2, np.nan)], TypeError, "pair 1"),
         ([(0, 1), (2, np.inf)], TypeError, "pair 1"),
@@ -211,6 +219,81 @@ def test_rows_out_of_range_are_named(pairs, message, name):
         Constraints(**{name: pairs}, n_rows=5)
     with pytest.raises(ValueError, match=f"{name} {message}"):
         Constraints(**{name: pairs}).check_rows(5)
+
+
+@pytest.mark.parametrize(
+    "pairs", [{(0, 1), (2, 3)}, iter([(0, 1), (2, 3)]), zip([0, 2], [1, 3], strict=True)]
+)
+def test_pairs_may_come_from_a_set_or_an_iterator(pairs):
+    assert sorted(Constraints(pairs).must_link.tolist()) == [[0, 1], [2, 3]]
+
+
+@pytest.mark.parametrize("n_rows", [-1, 2.5, "7"])
+def test_a_number_of_rows_that_is_none_is_refused(n_rows):
+    with pytest.raises(ValueError, match="n_rows must be a whole number"):
+        Constraints([(0, 1)], n_rows=n_rows)
+
+
+def test_matrices_over_different_rows_are_refused():
+    with pytest.raises(ValueError, match=r"disagree on the number of rows: 5 and 6"):
+        Constraints(sparse.eye_array(5), sparse.eye_array(6))
+    with pytest.raises(ValueError, match=r"disagree on the number of rows: 5 and 7"):
+        Constraints(sparse.eye_array(5), n_rows=7)
+
+
+@pytest.mark.parametrize("n_clusters", [0, -1, 2.5, "two"])
+def test_only_a_number_of_clusters_can_be_checked(n_clusters):
+    with pytest.raises(ValueError, match="n_clusters must be a positive whole number"):
+        Constraints(cannot_link=[(0, 1)]).check(n_clusters)
+
+
+def test_without_rows_one_cluster_is_enough():
+    report = Constraints().check(2)
+    assert report.feasible
+    assert (report.lower_bound, report.upper_bound) == (1, 1)
+
+
+def test_groups_may_be_sets():
+    assert Constraints.from_groups([{1, 0}]) == Constraints.from_groups([[0, 1]])
+
+
+def test_a_row_in_two_groups_that_exclude_each_other_is_named():
+    with pytest.raises(ValueError, match="row 4 is in groups 0 and 2"):
+        Constraints.from_groups([[3, 4], [7], [4, 8]], exclusive=True)
+
+
+def test_labels_of_any_kind_may_be_mixed_and_missing():
+    labels = ["a", 1, None, "a", float("nan"), pd.NA, 1]
+    constraints = Constraints.from_labels(labels)
+    assert constraints == Constraints([(0, 3), (1, 6)], [(0, 1)], n_rows=7)
+    strings = pd.Series(["a", None, "a"], dtype="string")
+    assert Constraints.from_labels(strings) == Constraints([(0, 2)], n_rows=3)
+
+
+def test_only_one_value_marks_unlabelled_rows():
+    with pytest.raises(TypeError, match="a single value"):
+        Constraints.from_labels([0, 1, -1], unlabelled=[0, -1])
+
+
+@pytest.mark.parametrize(
+    ("rows", "error", "message"),
+    [
+        ([0, 5], ValueError, "row 5 is out of range for 3 rows"),
+        ([0, -1], ValueError, "row -1 is out of range"),
+        ([0.0, 1.0], TypeError, "row numbers or a mask"),
+        ([[0, 1]], TypeError, "row numbers or a mask"),
+        ([True, False], ValueError, "2 entries for 3 rows"),
+    ],
+)
+def test_a_subset_of_what_are_no_rows_is_refused(rows, error, message):
+    with pytest.raises(error, match=message):
+        Constraints([(0, 1)], n_rows=3).subset(rows)
+
+
+def test_a_subset_of_contradicting_constraints_names_the_rows():
+    constraints = Constraints([(5, 6), (6, 7)], [(0, 1), (7, 5)])
+    with pytest.raises(InfeasibleConstraintsError, match="rows 7 and 5 cannot be linked"):
+        constraints.subset([0, 5])
 
 
 def test_a_row_cannot_be_apart_from_itself_but_may_be_with_itself():

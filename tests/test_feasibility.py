@@ -88,7 +88,7 @@ def test_one_cluster_less_is_proven_impossible(name):
     edges, k = CLASSICS[name]
     problem = problem_of(edges, k - 1)
     with pytest.raises(InfeasibleConstraintsError, match=rf"cannot be met with {k - 1}") as error:
-        find_colouring(problem, np.random.default_rng(0), _core.Stopper(60))
+        find_colouring(problem, np.random.default_rng(0), _core.Stopper(600))
     certificate = error.value.certificate
     constraints = Constraints(cannot_link=edges)
     assert certificate.verify(constraints, k - 1)

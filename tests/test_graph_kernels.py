@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import itertools
+import math
 
 import numpy as np
 import pytest
 
+from core_random import CoreRandom
 from kempe import _core
 from kempe.graph import CannotLinkGraph
 
@@ -23,8 +25,18 @@ def colourable(graph: CannotLinkGraph, k: int) -> bool:
     return any(graph.is_proper(np.array(c, dtype=np.int32)) for c in choices)
 
 
+def neighbours(graph: CannotLinkGraph, vertex: int) -> list[int]:
+    return graph.targets[graph.offsets[vertex] : graph.offsets[vertex + 1]].tolist()
+
+
+def n_conflicts(graph: CannotLinkGraph, colours) -> int:
+    """Edges whose ends have the same colour."""
+    return int(np.sum(colours[graph.edges[:, 0]] == colours[graph.edges[:, 1]]))
+
+
 def is_clique(graph: CannotLinkGraph, vertices) -> bool:
-    return all(graph.matrix[a, b] for a, b in itertools.combinations(vertices, 2))
+    edges = set(map(tuple, graph.edges.tolist()))
+    return edges.issuperset(itertools.combinations(sorted(map(int, vertices)), 2))
 
 
 GRAPHS = list(itertools.product((1, 5, 7), (0.3, 0.6), (0, 1, 2)))
@@ -106,18 +118,91 @@ def test_tabu_search_counts_its_conflicts_and_respects_the_allowed_colours(seed)
     colours, conflicts = _core.tabu_colouring(
         graph.offsets, graph.targets, k, start, allowed.astype(np.uint8), 1, 2000, _core.Stopper()
     )
-    assert conflicts == np.sum(colours[graph.edges[:, 0]] == colours[graph.edges[:, 1]])
+    assert conflicts == n_conflicts(graph, colours)
     assert allowed[np.arange(graph.size), colours].all()
 
 
-def test_tabu_search_repeats_with_the_same_seed():
-    graph = random_graph(60, 0.3, 0)
+class TabuTwin:
+    """Tabu search that counts everything anew, with the choices of the same generator."""
+
+    def __init__(self, graph, k, start, allowed, seed):
+        self.graph, self.k, self.allowed = graph, k, allowed
+        self.random = CoreRandom(seed)
+        self.colours = start.copy()
+        self.tabu_until = np.zeros((graph.size, k), dtype=int)
+        # Ties are broken in the order of this list, so it is kept as the kernel keeps it.
+        self.conflicting = []
+        for v in range(graph.size):
+            self.refresh(v)
+
+    def with_colour(self, v, c):
+        return sum(int(self.colours[u]) == c for u in neighbours(self.graph, v))
+
+    def refresh(self, v):
+        in_conflict = self.with_colour(v, self.colours[v]) > 0
+        if in_conflict and v not in self.conflicting:
+            self.conflicting.append(v)
+        if not in_conflict and v in self.conflicting:
+            place, last = self.conflicting.index(v), self.conflicting.pop()
+            if last != v:
+                self.conflicting[place] = last
+
+    def best_move(self, iteration, best):
+        chosen, lowest, ties = None, math.inf, 0
+        now = n_conflicts(self.graph, self.colours)
+        for v, c in itertools.product(self.conflicting, range(self.k)):
+            change = self.with_colour(v, c) - self.with_colour(v, self.colours[v])
+            tabu = self.tabu_until[v, c] > iteration and now + change >= best
+            if c == self.colours[v] or not self.allowed[v, c] or tabu or change > lowest:
+                continue
+            ties = ties + 1 if change == lowest else 1
+            if self.random.below(ties) == 0:
+                chosen, lowest = (v, c), change
+        return chosen
+
+    def recolour(self, v, c, iteration):
+        old, self.colours[v] = self.colours[v], c
+        for u in [*neighbours(self.graph, v), v]:
+            self.refresh(u)
+        tenure = self.random.below(10) + int(0.6 * len(self.conflicting))
+        self.tabu_until[v, old] = iteration + 1 + tenure
+
+    def run(self, iterations):
+        best, fewest = self.colours.copy(), n_conflicts(self.graph, self.colours)
+        for iteration in range(1, iterations + 1):
+            if n_conflicts(self.graph, self.colours) == 0:
+                break
+            if move := self.best_move(iteration, fewest):
+                self.recolour(*move, iteration)
+            if n_conflicts(self.graph, self.colours) < fewest:
+                best, fewest = self.colours.copy(), n_conflicts(self.graph, self.colours)
+        return best, fewest
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("share_allowed", [1.0, 0.6])
+def test_tabu_search_agrees_with_its_slow_twin(seed, share_allowed):
+    graph = random_graph(14, 0.5, seed)
+    rng = np.random.default_rng(seed)
+    k = 3 + seed % 2
+    allowed = (rng.random((graph.size, k)) < share_allowed) | (np.arange(k) == 0)
     start = np.zeros(graph.size, dtype=np.int32)
-    runs = [
-        _core.tabu_colouring(graph.offsets, graph.targets, 5, start, None, 7, 500, _core.Stopper())
-        for _ in range(2)
-    ]
-    assert np.array_equal(runs[0][0], runs[1][0])
+    colours, conflicts = _core.tabu_colouring(
+        graph.offsets, graph.targets, k, start, allowed.astype(np.uint8), seed, 80, _core.Stopper()
+    )
+    expected, fewest = TabuTwin(graph, k, start, allowed, seed).run(80)
+    assert conflicts == fewest
+    np.testing.assert_array_equal(colours, expected)
+
+
+@pytest.mark.parametrize(("size", "density", "seed"), [case for case in GRAPHS if case[0] > 1])
+def test_tabu_search_finds_a_colouring_exactly_if_there_is_one(size, density, seed):
+    graph = random_graph(size, density, seed)
+    start = np.zeros(graph.size, dtype=np.int32)
+    _, conflicts = _core.tabu_colouring(
+        graph.offsets, graph.targets, 3, start, None, seed, 10_000, _core.Stopper()
+    )
+    assert (conflicts == 0) == colourable(graph, 3)
 
 
 def cheapest_twin(graph, costs):
@@ -152,8 +237,7 @@ def chain_of(graph, colours, vertex, colour):
     chain, queue = {vertex}, [vertex]
     while queue:
         v = queue.pop()
-        around = graph.targets[graph.offsets[v] : graph.offsets[v + 1]]
-        new = {u for u in around.tolist() if colours[u] in both} - chain
+        new = {u for u in neighbours(graph, v) if colours[u] in both} - chain
         chain |= new
         queue += new
     return sorted(chain)
@@ -174,3 +258,87 @@ def test_no_kempe_chain_improves_what_chain_descent_returns(seed):
         swapped = colours.copy()
         swapped[chain] = np.where(colours[chain] == colour, colours[vertex], colour)
         assert costs[np.arange(25), swapped].sum() >= cost - 1e-9
+
+
+def annealing_twin(graph, costs, start, sweeps, temperatures, prices, seed):
+    """Annealing that counts conflicts anew, with the choices of the same generator."""
+    size, k = costs.shape
+    random = CoreRandom(seed)
+    colours = start.copy()
+
+    def cost():
+        return costs[np.arange(size), colours].sum()
+
+    best, lowest = start, math.inf if n_conflicts(graph, start) else cost()
+    for sweep in range(sweeps):
+        passed = sweep / max(1, sweeps - 1)
+        temperature, price = (a * (b / a) ** passed for a, b in (temperatures, prices))
+        for _ in range(size):
+            v, target = random.below(size), random.below(k - 1)
+            old = int(colours[v])
+            target += target >= old
+            around = [int(colours[u]) for u in neighbours(graph, v)]
+            more = around.count(target) - around.count(old)
+            energy = costs[v, target] - costs[v, old] + price * more
+            if energy > 0 and random.uniform() >= math.exp(-energy / temperature):
+                continue
+            colours[v] = target
+            if n_conflicts(graph, colours) == 0 and cost() < lowest - 1e-9:
+                best, lowest = colours.copy(), cost()
+    return best
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("proper", [True, False])
+def test_annealing_agrees_with_its_slow_twin(seed, proper):
+    graph = random_graph(12, 0.3, seed)
+    costs = np.random.default_rng(seed).random((12, 4))
+    start, complete = _core.cheapest_colouring(graph.offsets, graph.targets, costs)
+    assert complete
+    start = start if proper else np.zeros(12, dtype=np.int32)
+    temperatures, prices = (0.5, 0.01), (0.1, 2.0)
+    found = _core.anneal(
+        graph.offsets,
+        graph.targets,
+        costs,
+        start,
+        40,
+        *temperatures,
+        *prices,
+        seed,
+        _core.Stopper(),
+    )
+    expected = annealing_twin(graph, costs, start, 40, temperatures, prices, seed)
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_annealing_finds_the_cheapest_colouring_of_a_tiny_graph(seed):
+    graph = random_graph(7, 0.3, seed)
+    costs = np.random.default_rng(seed).random((7, 3))
+    start, _ = _core.cheapest_colouring(graph.offsets, graph.targets, costs)
+    found = _core.anneal(
+        graph.offsets, graph.targets, costs, start, 2000, 0.5, 0.01, 0.1, 2.0, seed, _core.Stopper()
+    )
+    choices = (np.array(c) for c in itertools.product(range(3), repeat=7))
+    best = min(costs[np.arange(7), c].sum() for c in choices if graph.is_proper(c))
+    assert costs[np.arange(7), found].sum() == pytest.approx(best)
+
+
+def test_annealing_without_a_proper_colouring_returns_the_start():
+    graph = random_graph(4, 1.0, 0)
+    start = np.array([0, 1, 1, 0], dtype=np.int32)
+    found = _core.anneal(
+        graph.offsets,
+        graph.targets,
+        np.zeros((4, 3)),
+        start,
+        50,
+        1.0,
+        0.1,
+        1.0,
+        2.0,
+        0,
+        _core.Stopper(),
+    )
+    np.testing.assert_array_equal(found, start)

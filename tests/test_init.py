@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
-from kempe import Constraints, InfeasibleConstraintsError
+from core_random import CoreRandom
+from kempe import Constraints, InfeasibleConstraintsError, _core
 from kempe import init as init_module
 from kempe.init import initial_colouring, starting_centroids
 from kempe.problem import Problem
@@ -54,6 +57,54 @@ def test_saturation_order_gives_what_its_slow_twin_gives(seed, planted):
     expected = saturation_ordered(problem, centroids)
     if expected is not None:
         assert initial_colouring(problem, centroids).tolist() == expected
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_classic_dsatur_gives_what_its_slow_twin_gives(seed, planted):
+    problem = planted(seed, n_rows=30, n_clusters=4, n_pairs=60, cannot_link_only=True).problem
+    # With a centroid per colour, each a little farther from everything, the nearest is the lowest.
+    towards_zero = np.full((4, 2), 1e6) * np.arange(1, 5)[:, None]
+    expected = saturation_ordered(problem, towards_zero)
+    colours, stuck = _core.dsatur(problem.core, 4)
+    assert (stuck >= 0) == (expected is None)
+    if expected is not None:
+        assert colours.tolist() == expected
+
+
+def plus_plus_twin(problem, candidates, seed):
+    """Greedy k-means++ by its definition, with the choices of the same generator."""
+    random = CoreRandom(seed)
+    points, weight = problem.points(candidates), problem.weight[candidates]
+    nearest = np.full(len(candidates), np.inf)
+    mass, chosen = weight, []
+    for c in range(problem.n_clusters):
+        trials = 1 if c == 0 else 2 + int(math.log(problem.n_clusters))
+        positions = [_drawn(mass, random) for _ in range(trials)]
+        after = [np.minimum(nearest, ((points - points[p]) ** 2).sum(axis=1)) for p in positions]
+        best = min(range(trials), key=lambda t: float(weight @ after[t]))
+        chosen.append(int(candidates[positions[best]]))
+        nearest = after[best]
+        mass = weight * nearest
+    return chosen
+
+
+def _drawn(mass, random):
+    if not mass.sum() > 0:
+        return random.below(len(mass))
+    return int((np.cumsum(mass) <= random.uniform() * mass.sum()).sum())
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("distinct", [3, 60])
+def test_plus_plus_gives_what_its_slow_twin_gives(seed, distinct, planted):
+    """With fewer distinct points than clusters there comes a time with nothing to choose by."""
+    instance = planted(seed, n_clusters=5, cannot_link_only=True)
+    X = instance.X[np.arange(60) % distinct]
+    weights = np.random.default_rng(seed).uniform(0.5, 2.0, size=60)
+    problem = Problem.build(X, instance.constraints, n_clusters=5, sample_weight=weights)
+    candidates = np.arange(0, problem.n_supernodes, 1 + seed % 3, dtype=np.int32)
+    found = _core.kmeans_plus_plus(problem.core, candidates, 5, seed)
+    assert found.tolist() == plus_plus_twin(problem, candidates, seed)
 
 
 @pytest.mark.parametrize("init", ["k-means++", "random"])

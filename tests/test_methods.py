@@ -25,9 +25,16 @@ def test_rivals_have_the_settings_of_the_paper():
     assert (pccc.n_nearest, pccc.repositioning) == (10, "inertia")
 
 
+def test_every_rival_starts_as_its_publication_says():
+    starts = {name: methods.create(name, 3).init for name in RIVALS}
+    plus_plus = {name for name, init in starts.items() if init == "k-means++"}
+    assert plus_plus == {"PCCC", "COPKM_P"}
+    assert {starts[name] for name in set(RIVALS) - plus_plus} == {"random"}
+
+
 def test_options_override_the_settings_of_the_paper():
     assert methods.create("S_MDEClust", 3, population_size=5).population_size == 5
-    assert methods.create("COPKM", 3, init="random").init == "random"
+    assert methods.create("COPKM", 3, init="k-means++").init == "k-means++"
 
 
 PAPER = {"search": "iterated", "assignment": "simultaneous"}

@@ -7,7 +7,7 @@ import time
 import numpy as np
 import pytest
 
-from kempe import Constraints, InfeasibleConstraintsError
+from kempe import Constraints, InfeasibleConstraintsError, _core
 from kempe.problem import CENTRE_UP_TO_BYTES, Problem
 
 
@@ -121,6 +121,29 @@ def test_supernodes_lie_at_the_means_of_their_rows(planted):
     assert problem.weight.tolist() == np.bincount(problem.supernode).tolist()
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_groups_of_rows_are_merged_into_weighted_means(dtype):
+    """A group without weight lies at its plain mean and adds nothing."""
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(12, 3)).astype(dtype)
+    groups = [[3, 1], [0, 7, 8], [2, 5]]
+    weights = [np.array([2.0, 0.5]), np.array([1.0, 0.0, 3.0]), np.zeros(2)]
+    merged, within = _core.merge_rows(
+        rows,
+        np.concatenate(groups).astype(np.int32),
+        np.repeat(np.arange(3, dtype=np.int32), [2, 3, 2]),
+        np.concatenate(weights),
+        3,
+    )
+    expected = 0.0
+    for mean, group, weight in zip(merged, groups, weights, strict=True):
+        wanted = np.average(rows[group], axis=0, weights=weight if weight.any() else None)
+        np.testing.assert_allclose(mean, wanted, rtol=1e-5)
+        expected += float(weight @ ((rows[group] - wanted) ** 2).sum(axis=1))
+    assert merged.dtype == dtype
+    assert within == pytest.approx(expected, rel=1e-5)
+
+
 def test_an_empty_cluster_has_no_weight(planted):
     problem = planted(0).problem
     means, weight = problem.means(np.zeros(problem.n_supernodes, dtype=np.int32))
@@ -191,3 +214,13 @@ def test_six_million_pairs_on_seventy_thousand_rows_take_less_than_three_seconds
     problem = Problem.build(X, Constraints(must_link, cannot_link), n_clusters=10)
     assert time.process_time() - started < 3.0
     assert problem.n_supernodes < n_rows
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+@pytest.mark.parametrize("row", [-1, 5, 2**31 - 1])
+def test_kernels_refuse_rows_that_do_not_exist(dtype, row):
+    pairs = np.array([[0, 1], [0, row]], dtype=dtype)
+    with pytest.raises(ValueError, match="does not exist"):
+        _core.supernodes(5, pairs)
+    with pytest.raises(ValueError, match="does not exist"):
+        _core.cannot_link_graph(np.arange(5, dtype=np.int32), 5, pairs)

@@ -1,4 +1,4 @@
-"""Compiled kernels of kempe: arrays in, arrays out. All release the GIL while they work."""
+"""Compiled kernels of kempe: arrays in, arrays out. They release the GIL while they work."""
 
 from typing import Any, TypeAlias
 
@@ -24,10 +24,6 @@ class Instance:
         offsets: _Longs,
         targets: _Ints,
     ) -> None: ...
-    @property
-    def size(self) -> int: ...
-    @property
-    def dimension(self) -> int: ...
 
 class Stopper:
     """Tells kernels when to stop: after ``seconds``, on ``stop()``, or on Ctrl-C."""
@@ -225,8 +221,6 @@ class SequentialSearch:
         """Swap chains that lower the cost to fixed centroids until none is left."""
     def descend(self, colours: _Ints, stopper: Stopper) -> _Ints:
         """Swap chains that lower the inertia, centroids following, until none is left."""
-    def shift(self, colours: _Ints, centroids: _Floats, stopper: Stopper) -> _Ints:
-        """Settle on the centroids, then descend."""
     def relocate(
         self,
         colours: _Ints,

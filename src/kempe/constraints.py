@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable, Iterator, Set
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from kempe.exceptions import InfeasibleConstraintsError
+
 if TYPE_CHECKING:
     from kempe.feasibility import FeasibilityReport
 
 Pairs = NDArray[np.integer[Any]]
+
+# Kernels count rows in 32 bits.
+MOST_ROWS = 2**31 - 1
 
 
 class Constraints:
@@ -27,7 +33,7 @@ class Constraints:
     must_link, cannot_link
         Pairs of 0-based row numbers: an (m, 2) integer array, a list of tuples, a data frame of
         two columns, or an n x n sparse matrix whose non-zero entries are the pairs. ``None`` for
-        none.
+        none. Row numbers are positions, whatever index a data frame has.
     n_rows
         Number of rows the pairs refer to. If given, pairs are checked against it at once.
 
@@ -55,14 +61,11 @@ class Constraints:
         *,
         n_rows: int | None = None,
     ) -> None:
-        if n_rows is None:
-            n_rows = _rows_of_matrix(must_link) or _rows_of_matrix(cannot_link)
-        self.n_rows = n_rows
+        self.n_rows = _common_n_rows(n_rows, must_link, cannot_link)
         self.must_link = _as_pairs(must_link, "must_link")
         self.cannot_link = _as_pairs(cannot_link, "cannot_link")
         _check_pairs_differ(self.cannot_link)
-        if n_rows is not None:
-            self.check_rows(n_rows)
+        self.check_rows(MOST_ROWS if self.n_rows is None else self.n_rows)
 
     @classmethod
     def from_groups(
@@ -79,6 +82,8 @@ class Constraints:
         Constraints(3 must-link, 1 cannot-link)
         """
         members = [_as_group(group, position) for position, group in enumerate(groups)]
+        if exclusive:
+            _check_disjoint(members)
         members = [group for group in members if group.size]
         chains = [np.column_stack([group[:-1], group[1:]]) for group in members]
         first = np.array([group[0] for group in members], dtype=np.int64)
@@ -104,9 +109,11 @@ class Constraints:
         known = np.asarray(labels)
         if known.ndim != 1:
             raise ValueError(f"labels must be one-dimensional, got shape {known.shape}")
-        missing = np.asarray(known == unlabelled) | _is_missing(known)
-        rows = np.flatnonzero(~np.broadcast_to(missing, known.shape))
-        _, codes = np.unique(known[rows], return_inverse=True)
+        if not isinstance(unlabelled, Hashable):
+            raise TypeError(f"unlabelled must be a single value, got {unlabelled!r}")
+        rows = np.flatnonzero(~_is_missing(known))
+        rows = rows[np.broadcast_to(np.asarray(known[rows] != unlabelled), rows.shape)]
+        codes = _codes(known[rows])
         order = np.argsort(codes, kind="stable")
         groups = np.split(rows[order], np.flatnonzero(np.diff(codes[order])) + 1)
         return cls.from_groups(groups, n_rows=known.size, exclusive=True)
@@ -153,12 +160,11 @@ class Constraints:
         >>> Constraints([(0, 1), (1, 2)], [(2, 3)]).subset([0, 2, 3]).must_link.tolist()
         [[0, 1]]
         """
-        kept = np.asarray(rows)
-        if kept.dtype == np.bool_:
-            kept = np.flatnonzero(kept)
-        size = max([self.n_rows or 0, *(int(p.max()) + 1 for p in self._both() if p.size)])
-        size = max(size, int(kept.max(initial=-1)) + 1)
-        return _subset(self, kept.astype(np.int64), size)
+        size = self.n_rows
+        kept = _as_rows(rows, size)
+        if size is None:
+            size = 1 + max(int(p.max(initial=-1)) for p in (*self._both(), kept))
+        return _subset(self, kept, size)
 
     def without_must_link(self) -> Constraints:
         """Give the cannot-link pairs alone."""
@@ -172,7 +178,7 @@ class Constraints:
         Parameters
         ----------
         n_clusters
-            Number of clusters.
+            Number of clusters, at least 1.
         time_limit
             Seconds of wall time after which the answer may be that it is not known.
         random_state
@@ -185,7 +191,9 @@ class Constraints:
         """
         from kempe.feasibility import check
 
-        return check(self, n_clusters, time_limit=time_limit, seed=random_state)
+        if not isinstance(n_clusters, Integral) or n_clusters < 1:
+            raise ValueError(f"n_clusters must be a positive whole number, got {n_clusters!r}")
+        return check(self, int(n_clusters), time_limit=time_limit, seed=random_state)
 
     def summary(self) -> str:
         """Say in one line how many pairs of each kind there are and how many rows they touch."""
@@ -237,8 +245,16 @@ def as_constraints(
     return constraints
 
 
-def _rows_of_matrix(value: object) -> int | None:
-    return int(value.shape[0]) if sparse.issparse(value) else None  # type: ignore[attr-defined]
+def _common_n_rows(n_rows: int | None, *values: object) -> int | None:
+    """Say how many rows there are; what was said of them must not differ."""
+    if n_rows is not None and (not isinstance(n_rows, Integral) or n_rows < 0):
+        raise ValueError(f"n_rows must be a whole number of rows, got {n_rows!r}")
+    sizes = {value.shape[0] for value in values if sparse.issparse(value)}  # type: ignore[attr-defined]
+    sizes |= set() if n_rows is None else {n_rows}
+    if len(sizes) > 1:
+        counts = " and ".join(str(size) for size in sorted(sizes))
+        raise ValueError(f"the matrices and n_rows disagree on the number of rows: {counts}")
+    return int(sizes.pop()) if sizes else None
 
 
 def _as_pairs(value: object, name: str) -> Pairs:
@@ -247,23 +263,44 @@ def _as_pairs(value: object, name: str) -> Pairs:
         return _frozen(np.empty((0, 2), dtype=np.int64))
     if sparse.issparse(value):
         return _frozen(_pairs_of_matrix(value, name))
-    pairs = np.asarray(value)
+    pairs = _as_table(value, name)
     if pairs.size == 0:
         return _frozen(np.empty((0, 2), dtype=np.int64))
     if pairs.ndim != 2 or pairs.shape[1] != 2:
-        raise ValueError(
-            f"{name} must be pairs of row numbers, that is of shape (m, 2), got shape {pairs.shape}"
-        )
+        raise ValueError(_not_pairs(name, f"got shape {pairs.shape}", pairs.shape))
     return _frozen(np.ascontiguousarray(_as_integers(pairs, name)))
+
+
+def _as_table(value: object, name: str) -> NDArray[Any]:
+    if isinstance(value, (Set, Iterator)):
+        value = list(value)
+    try:
+        table = np.asarray(value)
+        if table.ndim == 1 and table.dtype.kind == "O":  # a series of tuples
+            table = np.asarray(table.tolist())
+    except ValueError:
+        raise ValueError(_not_pairs(name, "got entries of different lengths")) from None
+    if table.ndim == 0:
+        raise ValueError(_not_pairs(name, f"got {value!r:.60}"))
+    return table
+
+
+def _not_pairs(name: str, found: str, shape: tuple[int, ...] = ()) -> str:
+    advice = ""
+    if len(shape) == 2 and shape[0] == shape[1]:
+        advice = "; for a dense n x n matrix use Constraints.from_matrix"
+    elif shape == (2,):
+        advice = "; write a single pair as [(0, 1)]"
+    return f"{name} must be pairs of row numbers, that is of shape (m, 2), {found}{advice}"
 
 
 def _as_integers(pairs: NDArray[Any], name: str) -> Pairs:
     if pairs.dtype in (np.int32, np.int64):
         return pairs
-    if pairs.dtype.kind in "iu":
-        return pairs.astype(np.int64)
     if pairs.dtype.kind in "bc":
         raise TypeError(f"{name} must hold row numbers, got {pairs.dtype} values")
+    if pairs.dtype.kind == "i":
+        return pairs.astype(np.int64)
     try:
         numbers = pairs.astype(np.float64)
     except (TypeError, ValueError):
@@ -274,16 +311,43 @@ def _as_integers(pairs: NDArray[Any], name: str) -> Pairs:
         raise TypeError(
             f"{name} must hold whole row numbers; pair {position} is {pairs[position].tolist()}"
         )
-    return numbers.astype(np.int64)
+    # What cannot be a row number may not fit into an integer either.
+    return np.clip(numbers, -1, MOST_ROWS).astype(np.int64)
 
 
 def _as_group(group: ArrayLike, position: int) -> NDArray[np.int64]:
-    rows = np.asarray(group)
+    rows = np.asarray(sorted(group) if isinstance(group, Set) else group)
     if rows.ndim != 1:
         raise ValueError(f"group {position} must be a list of row numbers, got shape {rows.shape}")
     if rows.size and rows.dtype.kind not in "iu":
         raise TypeError(f"group {position} must hold row numbers, got {rows.dtype} values")
     return rows.astype(np.int64)
+
+
+def _check_disjoint(groups: list[NDArray[np.int64]]) -> None:
+    rows = np.concatenate([np.unique(group) for group in groups] or [np.empty(0, np.int64)])
+    values, counts = np.unique(rows, return_counts=True)
+    if (counts > 1).any():
+        row = int(values[np.argmax(counts > 1)])
+        first, second = [n for n, group in enumerate(groups) if row in group][:2]
+        raise ValueError(f"row {row} is in groups {first} and {second}, which exclude each other")
+
+
+def _as_rows(rows: ArrayLike, n_rows: int | None) -> NDArray[np.int64]:
+    """Row numbers, or the rows of a mask."""
+    kept = np.asarray(rows)
+    if kept.ndim != 1 or (kept.size and kept.dtype.kind not in "iub"):
+        raise TypeError(f"rows must be row numbers or a mask, got {rows!r:.60}")
+    if kept.dtype.kind == "b":
+        if n_rows is not None and kept.size != n_rows:
+            raise ValueError(f"the mask has {kept.size} entries for {n_rows} rows")
+        return np.flatnonzero(kept)
+    kept = kept.astype(np.int64)
+    most = MOST_ROWS if n_rows is None else n_rows
+    if kept.size and (kept.min() < 0 or kept.max() >= most):
+        wrong = kept[(kept < 0) | (kept >= most)]
+        raise ValueError(f"row {int(wrong[0])} is out of range for {most} rows")
+    return kept
 
 
 def _pairs_of_matrix(matrix: Any, name: str) -> Pairs:
@@ -311,10 +375,25 @@ def _unordered(upper: Pairs, lower: Pairs) -> Pairs:
 
 
 def _is_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
-    """Cells that are NaN, NaT or None, each of which differs from itself or is None."""
+    """Cells that are None, or NaN, NaT or NA, which do not equal themselves."""
     if values.dtype.kind == "O":
-        return np.array([value is None or value != value for value in values], dtype=bool)
+        return np.array([_is_missing_value(value) for value in values], dtype=bool)
     return np.asarray(values != values)
+
+
+def _is_missing_value(value: object) -> bool:
+    try:
+        return value is None or bool(value != value)
+    except TypeError:  # NA does not know whether it does
+        return True
+
+
+def _codes(labels: NDArray[Any]) -> NDArray[np.intp]:
+    """Give a number to each distinct label; those of objects need not be comparable."""
+    if labels.dtype.kind != "O":
+        return np.unique(labels, return_inverse=True)[1]
+    numbers: dict[Any, int] = {}
+    return np.array([numbers.setdefault(label, len(numbers)) for label in labels], dtype=np.intp)
 
 
 def _frozen(pairs: Pairs) -> Pairs:
@@ -339,9 +418,15 @@ def _check_range(pairs: Pairs, n_rows: int, name: str) -> None:
     wrong = (pairs < 0) | (pairs >= n_rows)
     position = int(np.flatnonzero(wrong.any(axis=1))[0])
     first, second = (int(row) for row in pairs[position])
-    what = "negative" if min(first, second) < 0 else f"out of range for {n_rows} rows"
-    row = min(first, second) if min(first, second) < 0 else max(first, second)
-    raise ValueError(f"{name} pair {position}, ({first}, {second}): row {row} is {what}")
+    where = f"{name} pair {position}, ({first}, {second})"
+    if min(first, second) < 0:
+        raise ValueError(f"{where}: row {min(first, second)} is negative")
+    if n_rows == MOST_ROWS:
+        raise ValueError(f"{where}: row {max(first, second)} is too large, even for 32 bits")
+    raise ValueError(
+        f"{where}: row {max(first, second)} is out of range for {n_rows} rows, "
+        "which are counted from 0 by position"
+    )
 
 
 def _subset(constraints: Constraints, rows: NDArray[np.int64], size: int) -> Constraints:
@@ -354,6 +439,13 @@ def _subset(constraints: Constraints, rows: NDArray[np.int64], size: int) -> Con
     representative = first[group[rows]]
     later = np.flatnonzero(representative != np.arange(rows.size))
     apart = first[group[cl]] if len(cl) else np.empty((0, 2), dtype=np.int64)
+    joined = (apart[:, 0] == apart[:, 1]) & (apart[:, 0] >= 0)
+    if joined.any():
+        a, b = cl[np.argmax(joined)].tolist()
+        raise InfeasibleConstraintsError(
+            f"the constraints contradict each other: rows {a} and {b} cannot be linked, but "
+            "must-link pairs join them"
+        )
     return Constraints(
         np.column_stack([representative[later], later]),
         apart[(apart >= 0).all(axis=1)],

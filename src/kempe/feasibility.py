@@ -242,7 +242,7 @@ def _bounds(
     known: int | None = None,
 ) -> tuple[int, int]:
     """Bounds on the fewest colours, by searching with one less as long as that succeeds."""
-    best = min(_degeneracy(graph) + 1, known or graph.size)
+    best = min(_degeneracy(graph) + 1, known or max(1, graph.size))
     while best > lower and not stopper.look():
         answer = colour_graph(graph, best - 1, rng, stopper, turns=UPPER_BOUND_TURNS)
         if answer.core is not None:

@@ -25,8 +25,8 @@ _paper = partial(
 )
 _paper_exact = partial(_paper, max_mutations=50, exact="refine")
 
-# The paper gives every method the same start; where none is given, all but the population of
-# S_MDEClust take k-means++.
+# Comparisons give every method the same start. Where none is given, each takes that of its own
+# publication: rows at random, or k-means++ in PCCC and in the authors' program of COPKM_P.
 _REGISTRY: dict[str, Factory] = {
     "kempe": KempeKMeans,
     "KSKM": _paper,
@@ -34,12 +34,12 @@ _REGISTRY: dict[str, Factory] = {
     "KSKM_E": _paper_exact,
     "KSKM_E_repo": partial(_paper_exact, perturbation=0.0),
     "PCCC": PCCC,
-    "BLPKMCC": partial(BLPKMCC, init="k-means++"),
+    "BLPKMCC": BLPKMCC,
     "S_MDEClust": partial(S_MDEClust, population_size=10),
-    "COPKM": partial(COPKM, init="k-means++"),
+    "COPKM": COPKM,
     "COPKM_P": partial(COPKM_P, init="k-means++"),
-    "ICOPKM": partial(ICOPKM, init="k-means++"),
-    "CLCKM": partial(CLCKM, init="k-means++"),
+    "ICOPKM": ICOPKM,
+    "CLCKM": CLCKM,
 }
 
 

@@ -22,34 +22,9 @@ from kempe.relaxation import denoised_points
 
 RelocationKind: TypeAlias = Literal["kmeans", "sdp", "reposition", "replace"]
 RELOCATIONS: tuple[str, ...] = get_args(RelocationKind)
-Removal: TypeAlias = Literal["cheap", "uniform"]
-REMOVALS: tuple[str, ...] = get_args(Removal)
 
 # Unconstrained solutions serve as rough targets, so a sample of the supernodes is enough.
 KMEANS_SAMPLE = 20_000
-
-
-@dataclass(frozen=True)
-class Perturbation:
-    """How centroids are perturbed.
-
-    Parameters
-    ----------
-    share
-        Share of the clusters, chosen at random each time, whose centroids move; at least one does.
-        The paper moves all.
-    scale
-        Factor on the steps; 1 is the paper's distribution.
-    """
-
-    share: float = 1.0
-    scale: float = 1.0
-
-    def __post_init__(self) -> None:
-        if not 0 < self.share <= 1:
-            raise ValueError(f"share must lie in (0, 1], got {self.share}")
-        if not (self.scale > 0 and np.isfinite(self.scale)):
-            raise ValueError(f"scale must be positive and finite, got {self.scale}")
 
 
 @dataclass(frozen=True)
@@ -60,38 +35,27 @@ class Relocation:
     ----------
     kind
         Where the target centroids come from. ``"replace"``: a random centroid is taken away and
-        put on a supernode drawn with probability proportional to its present cost; see ``removal``.
+        put on a supernode drawn with probability proportional to its present cost. The paper says
+        random and no more; few clusters are superfluous, so the cheaper the removal of a centroid,
+        the likelier it is taken, see ``removal_chances``.
         ``"reposition"``: the cluster of lowest inertia gives its centroid to the one of highest
         inertia, which is split. ``"kmeans"``: a fresh unconstrained k-means solution. ``"sdp"``: a
         semidefinite relaxation, see ``kempe.relaxation``.
     alpha
         Step from the present centroids (0) to the targets (1).
-    removal
-        With which probability ``"replace"`` takes a centroid away. ``"uniform"``: the same for all.
-        ``"cheap"``: inversely proportional to what merging its cluster with the most suitable
-        other one would add to the inertia. The paper says random and no more. Few clusters are
-        superfluous, so uniform draws find one rarely when there are many clusters.
     """
 
     kind: RelocationKind = "replace"
     alpha: float = 1.0
-    removal: Removal = "cheap"
 
     def __post_init__(self) -> None:
         if self.kind not in RELOCATIONS:
             raise ValueError(f"kind must be one of {RELOCATIONS}, got {self.kind!r}")
         if not 0 < self.alpha <= 1:
             raise ValueError(f"alpha must lie in (0, 1], got {self.alpha}")
-        if self.removal not in REMOVALS:
-            raise ValueError(f"removal must be one of {REMOVALS}, got {self.removal!r}")
 
 
-def perturb(
-    problem: Problem,
-    colours: Colours,
-    rng: np.random.Generator,
-    params: Perturbation = Perturbation(),  # noqa: B008  (frozen)
-) -> Centroids:
+def perturb(problem: Problem, colours: Colours, rng: np.random.Generator) -> Centroids:
     """Draw each centroid from a multivariate t about its cluster mean (Algorithm 3 of the paper).
 
     A cluster of size ``s`` has ``s - 1`` degrees of freedom and the scale ``covariance / s``. No
@@ -105,13 +69,13 @@ def perturb(
     centroids, _ = problem.means(colours)
     labels = problem.labels(colours)
     total, size = _weights_and_sizes(problem, labels)
-    moving = (size > 1 + 1e-9) & _random_clusters(problem.n_clusters, params.share, rng)
+    moving = size > 1 + 1e-9
     steps = _random_combination(problem, labels, centroids, rng)
     freedom = np.where(moving, np.maximum(size - 1, 1), 1)
     # The combination has covariance total * (s - 1) / s * covariance.
     with np.errstate(divide="ignore", invalid="ignore"):
         normal = np.sqrt(1 / (total * (size - 1)))
-        factor = params.scale * normal * np.sqrt(freedom / rng.chisquare(freedom))
+        factor = normal * np.sqrt(freedom / rng.chisquare(freedom))
     return centroids + np.where(moving, factor, 0)[:, None] * steps
 
 
@@ -140,8 +104,7 @@ class Relocator:
     ) -> Centroids:
         problem, kind = self.problem, self.params.kind
         if kind == "replace":
-            chance = removal_chances(centroids, weight) if self.params.removal == "cheap" else None
-            return _replace_targets(problem, colours, centroids, rng, chance)
+            return _replace_targets(problem, colours, centroids, weight, rng)
         if kind == "reposition":
             return _reposition_targets(problem, colours, centroids, rng)
         # All centroids are new here; the other kinds change one or two of the present ones.
@@ -178,14 +141,6 @@ def _weights_and_sizes(
     with np.errstate(divide="ignore", invalid="ignore"):
         size = np.where(squares > 0, total**2 / squares, 0)
     return total.astype(np.float64), size.astype(np.float64)
-
-
-def _random_clusters(k: int, share: float, rng: np.random.Generator) -> NDArray[np.bool_]:
-    if share == 1:
-        return np.ones(k, dtype=bool)
-    chosen = np.zeros(k, dtype=bool)
-    chosen[rng.permutation(k)[: max(1, round(share * k))]] = True
-    return chosen
 
 
 def _random_combination(
@@ -227,8 +182,9 @@ def _reposition_targets(
 def removal_chances(centroids: Centroids, weight: NDArray[np.float64]) -> NDArray[np.float64]:
     """Probability of each centroid to be taken away: the cheaper its removal, the likelier.
 
-    Merging clusters of weights ``a`` and ``b`` adds ``a b / (a + b)`` times the squared distance of
-    their means to the inertia. Where that is nothing (empty clusters, coinciding centroids), those
+    It is inversely proportional to what merging its cluster with the most suitable other one adds
+    to the inertia, which for weights ``a`` and ``b`` is ``a b / (a + b)`` times the squared
+    distance of the means. Where that is nothing (empty clusters, coinciding centroids), those
     clusters share all the probability.
     """
     if (weight > 0).all() and weight.size > 1:
@@ -247,18 +203,15 @@ def _replace_targets(
     problem: Problem,
     colours: Colours,
     centroids: Centroids,
+    weight: NDArray[np.float64],
     rng: np.random.Generator,
-    chance: NDArray[np.float64] | None,
 ) -> Centroids:
-    """Put a random centroid on a supernode drawn in proportion to its present cost.
-
-    ``chance`` is the probability of each centroid to be taken, ``None`` for equal ones.
-    """
+    """Put a random centroid on a supernode drawn in proportion to its present cost."""
     cost = _core.own_costs(problem.core, colours, centroids)
     cumulative = np.cumsum(cost)
     if not cumulative[-1] > 0:  # every supernode is its own centroid
         return centroids
-    removed = int(rng.choice(problem.n_clusters, p=chance))
+    removed = int(rng.choice(problem.n_clusters, p=removal_chances(centroids, weight)))
     drawn = np.searchsorted(cumulative, rng.random() * cumulative[-1], side="right")
     targets = centroids.copy()
     targets[removed] = problem.points(np.array([min(drawn, cost.size - 1)]))

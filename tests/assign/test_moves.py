@@ -10,20 +10,21 @@ from hypothesis import strategies as st
 from kempe import _core
 from kempe.assign.moves import Moves, conflicts, improving_chains
 from kempe.problem import Problem
-from random_problems import random_problem
+from random_problems import neighbours, random_problem
 
 seeds = st.integers(0, 2**32 - 1)
 
 
 def all_chains(problem, colours):
     """Twin: the components of every pair of colours, by the definition."""
+    around = neighbours(problem)
     for a, b in itertools.combinations(range(problem.n_clusters), 2):
         left = set(np.flatnonzero((colours == a) | (colours == b)).tolist())
         while left:
             chain, frontier = set(), {min(left)}
             while frontier:
                 chain |= frontier
-                near = {int(u) for v in frontier for u in problem.graph[[v]].indices}
+                near = {u for v in frontier for u in around[v]}
                 frontier = (near & left) - chain
             left -= chain
             yield chain, (a, b)

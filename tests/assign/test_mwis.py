@@ -29,13 +29,10 @@ def dense(offsets, targets):
 
 def best_weight(weights, offsets, targets):
     """Twin: every subset."""
-    adjacency = dense(offsets, targets)
-    best = 0.0
-    for chosen in itertools.product([False, True], repeat=weights.size):
-        mask = np.array(chosen, dtype=bool)
-        if not adjacency[np.ix_(mask, mask)].any():
-            best = max(best, weights[mask].sum())
-    return best
+    n = weights.size
+    subsets = (np.arange(2**n)[:, None] >> np.arange(n)) & 1
+    edges = np.einsum("si,ij,sj->s", subsets, dense(offsets, targets), subsets)
+    return (subsets[edges == 0] @ weights).max()
 
 
 def assert_maximal_independent(chosen, offsets, targets):
@@ -95,6 +92,27 @@ def test_all_methods_agree_roughly_on_a_large_graph(density):
     assert weight["greedy"] >= 0.95 * best
     assert weight["spectral"] >= 0.6 * best
     assert weight.get("exact", best) == pytest.approx(best)
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(0, 15), st.floats(0.0, 0.9))
+@settings(max_examples=40, deadline=None)
+def test_nodes_are_taken_by_descending_score_unless_a_neighbour_is_in(seed, n, density):
+    graph = random_graph(seed, n, density)
+    adjacency = dense(*graph[1:])
+    score = np.random.default_rng(seed).integers(5, size=n).astype(float)
+    expected = np.zeros(n, dtype=bool)
+    for v in np.argsort(-score, kind="stable"):
+        expected[v] = not adjacency[v, expected].any()
+    np.testing.assert_array_equal(_core.mwis_by_order(*graph, score), expected)
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(0, 15), st.floats(0.0, 0.9))
+@settings(max_examples=40, deadline=None)
+def test_greedy_is_no_worse_than_taking_nodes_by_weight_or_by_weight_per_conflict(seed, n, density):
+    weights, offsets, _ = graph = random_graph(seed, n, density)
+    greedy = weights[_core.mwis_greedy(*graph)].sum()
+    for score in (weights, weights / (np.diff(offsets) + 1.0)):
+        assert greedy >= weights[_core.mwis_by_order(*graph, score)].sum() * (1 - 1e-12)
 
 
 @given(st.integers(0, 2**32 - 1))

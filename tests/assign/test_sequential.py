@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 
 from kempe import Constraints, _core
 from kempe.assign import Descent
+from kempe.assign.moves import improving_chains
 from kempe.assign.sequential import Relocated, SequentialDescent
 from kempe.problem import Problem
-from random_problems import best_inertia, random_problem
+from random_problems import best_inertia, large_problem, neighbours, random_problem
 
 seeds = st.integers(0, 2**32 - 1)
 shapes = st.fixed_dictionaries(
@@ -40,23 +41,18 @@ class Twin:
         self.points = problem.points(np.arange(problem.n_supernodes))
         self.weight = problem.weight
         self.centroids = centroids
-        self.neighbours = {v: set() for v in range(problem.n_supernodes)}
-        for v, u in zip(*problem.graph.nonzero(), strict=True):
-            self.neighbours[int(v)].add(int(u))
+        self.neighbours = neighbours(problem)
 
     def cost(self, colours):
         """Cost to the fixed centroids, or the inertia between supernodes if there are none."""
-        if self.centroids is not None:
-            squares = ((self.points - self.centroids[colours]) ** 2).sum(axis=1)
-            return float((self.weight * squares).sum())
-        total = 0.0
-        for c in np.unique(colours):
-            inside = colours == c
-            weight = self.weight[inside]
-            if weight.sum() > 0:
-                mean = np.average(self.points[inside], axis=0, weights=weight)
-                total += float(weight @ ((self.points[inside] - mean) ** 2).sum(axis=1))
-        return total
+        centroids = self.means(colours) if self.centroids is None else self.centroids
+        return float(self.weight @ ((self.points - centroids[colours]) ** 2).sum(axis=1))
+
+    def means(self, colours):
+        """Weighted mean of each cluster, 0 where there is no weight."""
+        share = (colours == np.arange(self.k)[:, None]) * self.weight
+        total = share.sum(axis=1, keepdims=True)
+        return share @ self.points / np.where(total > 0, total, 1.0)
 
     def chain(self, colours, v, other):
         """Vertices that are reached from one vertex inside its own and another colour."""
@@ -168,17 +164,6 @@ def test_settling_ends_where_no_chain_improves_the_cost_to_the_centroids(seed, s
     assert twin.improving_chain(after) is None
 
 
-@given(seeds, shapes)
-@settings(max_examples=40, deadline=None)
-def test_shifting_ends_in_a_local_optimum_of_the_inertia(seed, shape):
-    problem, colours = random_problem(seed, **shape)
-    search = _core.SequentialSearch(problem.core, problem.n_clusters)
-    after = search.shift(colours, random_centroids(problem, seed), _core.Stopper())
-    assert problem.is_proper(after)
-    assert set(colours.tolist()) <= set(after.tolist())
-    assert Twin(problem).improving_chain(after) is None
-
-
 @given(seeds)
 @settings(max_examples=20, deadline=None)
 def test_a_local_optimum_stays_as_it_is(seed):
@@ -192,6 +177,25 @@ def test_a_local_optimum_stays_as_it_is(seed):
 def test_every_code_path_of_the_distances_ends_in_a_local_optimum(d, dtype):
     problem, colours = random_problem(d, d=d, k=3, density=0.1, dtype=dtype)
     assert Twin(problem).improving_chain(descend(problem, colours)) is None
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_large_data_of_many_features_is_left_without_an_improving_chain(dtype):
+    """Beyond two million values chains are priced by a rounded table at standing centroids."""
+    problem, colours = large_problem(0, n=2100, d=1000, k=6, n_pairs=10_000, dtype=dtype)
+    assert problem.n_supernodes * problem.n_features > 2e6
+    after = descend(problem, colours)
+    assert_no_worse(problem, colours, after)
+    assert problem.inertia(after) < problem.inertia(colours) * (1 - 1e-4)
+    means, _ = problem.means(after)
+    costs = problem.costs(means)
+    left = improving_chains(problem, after, means)
+    for s in range(left.n_moves):
+        part = slice(left.offsets[s], left.offsets[s + 1])
+        vertices = left.vertices[part]
+        terms = costs[vertices, after[vertices]] - costs[vertices, left.colours[part]]
+        assert left.gain[s] <= 1e-4 * np.abs(terms).sum()
+    assert_no_worse(problem, after, relocate(problem, after, tries=3).colours)
 
 
 def test_free_vertices_alone_go_where_hartigan_and_wong_send_them():
@@ -252,7 +256,7 @@ def test_few_distinct_points_with_many_copies_end_in_a_local_optimum(seed):
 
 
 @given(seeds, st.sampled_from([0.05, 0.3]), st.sampled_from([0.2, 0.6, 0.9]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_weights_of_zero_do_no_harm(seed, density, share):
     weightless = rng(seed).random(30) < share
     weightless[0] = False
@@ -273,11 +277,7 @@ def test_weights_of_zero_do_no_harm(seed, density, share):
     settled = settle(problem, hidden, centroids)
     assert problem.is_proper(settled)
     assert problem.inertia(settled, centroids) <= problem.inertia(hidden, centroids) * (1 + 1e-12)
-    search = _core.SequentialSearch(problem.core, 4)
-    shifted = search.shift(hidden, centroids, _core.Stopper())
-    assert problem.is_proper(shifted)
-    assert set(hidden.tolist()) <= set(shifted.tolist())
-    assert Twin(problem).improving_chain(shifted) is None
+    assert Twin(problem).improving_chain(relocated) is None
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -413,9 +413,10 @@ def test_one_object_serves_several_threads_and_problems():
 
 @pytest.fixture(scope="module")
 def large():
-    return random_problem(0, n=3000, k=30, d=6, density=0.004, merged=200)
+    return large_problem(0, n=3000, k=30, d=6, n_pairs=18_000)
 
 
+@pytest.mark.timing
 def test_a_stopper_that_has_stopped_ends_everything_at_once(large):
     problem, colours = large
     descent = SequentialDescent()
@@ -434,6 +435,7 @@ def test_a_stopper_that_has_stopped_ends_everything_at_once(large):
     assert relocate(problem, colours, stopper=stopper).tries == 0
 
 
+@pytest.mark.timing
 def test_a_stopper_ends_relocations_from_another_thread(large):
     problem, colours = large
     stopper = _core.Stopper()
@@ -444,6 +446,7 @@ def test_a_stopper_ends_relocations_from_another_thread(large):
     assert_no_worse(problem, colours, outcome.colours)
 
 
+@pytest.mark.timing
 def test_a_time_limit_ends_relocations(large):
     problem, colours = large
     began = time.perf_counter()

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
 from kempe import Constraints, NoSolutionFoundError
 from kempe.estimators import CLCKM, COPKM, COPKM_P, ICOPKM
+from kempe.estimators._alternating import rows_or_given
 from kempe.estimators.icopkm import certainty
 from kempe.problem import Problem
 
@@ -104,6 +107,18 @@ def test_the_best_iteration_is_returned_when_the_inertia_rises(planted):
         except NoSolutionFoundError:
             continue
         assert model.inertia_ == min(model.result_.statistics.inertia)
+
+
+def test_random_centroids_are_rows_and_not_means_of_supernodes():
+    # Three of the rows are one supernode: only rows can be two starting centroids inside it.
+    X = np.array([[0.0], [1.0], [2.0], [9.0]])
+    problem = Problem.build(X, Constraints([(0, 1), (1, 2)], None), n_clusters=3)
+    starts = {
+        tuple(np.sort(rows_or_given(problem, "random", np.random.default_rng(s)).ravel()))
+        for s in range(40)
+    }
+    rows = (X - problem.shift).ravel()
+    assert starts == set(itertools.combinations(rows, 3))
 
 
 def test_pairs_may_come_as_one_object():

@@ -688,6 +688,17 @@ def test_data_that_makes_no_sense_is_refused(X, message):
         KempeKMeans(n_clusters).fit(X)
 
 
+@pytest.mark.parametrize("scale", [1e150, 1e300])
+def test_numbers_whose_squares_overflow_are_refused_with_advice(scale):
+    with pytest.raises(ValueError, match=r"the inertia would overflow.*scale them"):
+        KempeKMeans(2).fit(np.eye(4) * scale)
+
+
+def test_callbacks_must_be_callbacks():
+    with pytest.raises(TypeError, match="callbacks must be"):
+        KempeKMeans(2, callbacks=[print]).fit(np.eye(4))
+
+
 def test_sparse_data_is_refused():
     with pytest.raises(TypeError, match=r"[Ss]parse"):
         KempeKMeans(2).fit(sparse.csr_array(np.eye(4)))
@@ -700,6 +711,7 @@ def test_sparse_data_is_refused():
         ([1.0, -1.0, 1.0, 1.0], "[Nn]egative"),
         ([1.0, np.nan, 1.0, 1.0], "NaN"),
         ([0.0] * 4, "zero"),
+        ([1e307] * 4, "overflow"),
     ],
 )
 def test_weights_that_make_no_sense_are_refused(weights, message):

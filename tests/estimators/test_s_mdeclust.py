@@ -27,18 +27,24 @@ def test_spread_is_the_sum_over_all_pairs():
 
 
 @pytest.mark.parametrize("assignment", ["exact", "greedy"])
-@pytest.mark.parametrize("mutation", [False, True])
-@pytest.mark.parametrize("seed", range(3))
-def test_small_problems_are_solved_to_optimality(
-    planted, brute_force_optimum, violations, assignment, mutation, seed
+@pytest.mark.parametrize("seed", range(6))
+def test_small_problems_are_solved_to_optimality_with_mutation(
+    planted, brute_force_optimum, violations, assignment, seed
 ):
     case = planted(seed, n_rows=8, n_pairs=6)
-    model = S_MDEClust(
-        3, assignment=assignment, mutation=mutation, max_generations=30, random_state=seed
-    ).fit(case.X, constraints=case.constraints)
+    options = {"max_generations": 30, "random_state": seed}
     optimum, _ = brute_force_optimum(case.X, case.constraints, 3)
-    assert violations(model.labels_, case.constraints) == []
-    assert model.inertia_ == pytest.approx(optimum)
+    mutated, plain = (
+        S_MDEClust(3, assignment=assignment, mutation=mutation, **options).fit(
+            case.X, constraints=case.constraints
+        )
+        for mutation in (True, False)
+    )
+    assert violations(mutated.labels_, case.constraints) == []
+    assert violations(plain.labels_, case.constraints) == []
+    assert mutated.inertia_ == pytest.approx(optimum)
+    # Without mutation all members may agree on a local optimum.
+    assert plain.inertia_ >= optimum * (1 - 1e-9)
 
 
 def test_the_search_ends_when_all_members_agree():

@@ -19,7 +19,7 @@ from kempe.search.memetic import BATCH, MemeticParams, memetic_search
 from kempe.search.recorder import Recorder
 from kempe.search.start import starting_solution
 from kempe.search.stop import MaxMutations, Patience, TargetInertia, TimeLimit
-from random_problems import best_inertia, random_problem
+from random_problems import best_inertia, large_problem, random_problem
 
 DESCENTS = {
     "sequential": SequentialDescent,
@@ -109,8 +109,8 @@ def test_recombination_takes_part_once_the_population_is_full():
     [("sequential", 1), ("sequential", 2), ("sequential", 3), ("simultaneous", 2), ("exact", 2)],
 )
 def test_a_seed_gives_one_result_whatever_the_number_of_threads(descent, generation):
-    problem, _ = random_problem(3, n=60, k=6, density=0.1)
-    mutations = {"sequential": 1500, "simultaneous": 60, "exact": 25}[descent]
+    problem, _ = random_problem(3, n=30 if descent == "exact" else 60, k=6, density=0.1)
+    mutations = {"sequential": 600, "simultaneous": 40, "exact": 10}[descent]
     results = [
         search(
             problem,
@@ -253,8 +253,9 @@ def test_no_time_at_all_still_gives_a_clustering(n_jobs):
     assert result.stop_reason == "time_limit"
 
 
+@pytest.mark.timing
 def test_threads_that_are_not_needed_any_more_do_not_keep_the_search_waiting():
-    problem, _ = random_problem(0, n=6000, k=40, d=8, density=0.002, merged=0)
+    problem, _ = large_problem(0, n=6000, k=40, d=8, n_pairs=36_000)
     cpu = time.process_time()
     search(problem, MaxMutations(0), n_jobs=2, extra_relocations=10**6)
     assert time.process_time() - cpu < 2

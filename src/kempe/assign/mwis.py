@@ -108,13 +108,15 @@ def _by_integer_program(
 
     Rows for cliques instead of edges make the linear relaxation nearly integral.
     """
-    from scipy.optimize import Bounds, LinearConstraint, milp
+    from scipy.optimize import Bounds, LinearConstraint
+
+    from kempe.assign.quiet import quiet_milp
 
     starts, members = _core.clique_cover(offsets, targets)
     cliques = sparse.csr_array(
         (np.ones(members.size), members, starts), shape=(starts.size - 1, weights.size)
     )
-    result = milp(
+    result = quiet_milp(
         -weights / weights.max(),
         integrality=np.ones(weights.size, dtype=np.int64),
         bounds=Bounds(0, 1),

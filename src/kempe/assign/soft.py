@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from scipy.optimize import Bounds, LinearConstraint, milp
+from scipy.optimize import Bounds, LinearConstraint
 
 from kempe import _core
 from kempe.assign.exact.part import CliqueRows, Columns
 from kempe.assign.program import nearest_allowed
+from kempe.assign.quiet import quiet_milp
 from kempe.constraints import Constraints
 from kempe.exceptions import InfeasibleConstraintsError, NoSolutionFoundError
 from kempe.graph import CannotLinkGraph
@@ -242,7 +243,7 @@ def _minimise(
 ) -> Any:
     integrality = np.zeros(objective.size, dtype=np.uint8)
     integrality[:binaries] = 1
-    return milp(
+    return quiet_milp(
         objective,
         integrality=integrality,
         bounds=Bounds(0, 1),

@@ -48,7 +48,7 @@ def check(
 def read_constraints(
     must_link: Path | None, cannot_link: Path | None, n_rows: int | None = None
 ) -> Constraints:
-    """Read pairs from files; an error about a pair names the file."""
+    """Read pairs from files and check them against the number of rows, if it is known."""
     from kempe.cli.tables import read_pairs
     from kempe.constraints import Constraints
 

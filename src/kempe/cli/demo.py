@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
+from kempe.cli.console import check_output
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -33,6 +35,7 @@ def demo(
     from sklearn.datasets import load_digits
     from threadpoolctl import threadpool_limits
 
+    check_output(out)
     X, digits = load_digits(return_X_y=True)
     constraints = draw_constraints(digits, SHARE, seed)
     console = Console(highlight=False)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kempe.cli.check import PairsFile, read_constraints
+from kempe.cli.console import check_output
 
 if TYPE_CHECKING:
     import numpy as np
@@ -74,7 +75,7 @@ def fit(
     was found, with 2 if something is wrong with the input.
     """
     for path in (output, centers):
-        _check_folder(path)
+        check_output(path)
     given = _read(data, labels_column, ignore or [], header)
     constraints = _constraints(must_link, cannot_link, given)
     options = {"n_clusters": n_clusters, "random_state": seed, "time_limit": time_limit}
@@ -82,12 +83,6 @@ def fit(
     _write(given, model, output, centers, json)
     if not quiet:
         _summarise(model, constraints, output is None and not json)
-
-
-def _check_folder(path: Path | None) -> None:
-    """Complain about an output that cannot be written before the work rather than after it."""
-    if path is not None and not path.parent.is_dir():
-        raise ValueError(f"{path}: there is no folder {path.parent} to write to")
 
 
 @dataclass(frozen=True)

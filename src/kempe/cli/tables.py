@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -11,6 +12,8 @@ from typing import TextIO
 
 import numpy as np
 from numpy.typing import NDArray
+
+from kempe.constraints import MOST_ROWS
 
 DELIMITERS = ",;\t|"
 
@@ -43,10 +46,10 @@ class Table:
     @classmethod
     def open(cls, path: Path, header: bool | None = None) -> Table:
         """Find the delimiter and the header; a first line without a number is a header."""
-        with _text(path) as file:
-            first = next((line for line in file if line.strip()), None)
-        if first is None:
+        if _is_blank(path):
             raise ValueError(f"{path} is empty")
+        with _text(path) as file:
+            first = next(_filled(file))
         delimiter = max(DELIMITERS, key=first.count)
         cells = next(csv.reader([first], delimiter=delimiter))
         if header is None:
@@ -65,7 +68,7 @@ class Table:
     def numbers(self, columns: Sequence[int]) -> NDArray[np.float64]:
         """Give some columns as finite numbers."""
         every = len(columns) == len(self.names)
-        if not self._has_rows():
+        if not self.has_rows():
             raise ValueError(f"{self.path} has a header but no rows")
         try:
             with _text(self.path) as file:
@@ -84,7 +87,8 @@ class Table:
             raise self._bad_cell(columns) or ValueError(f"{self.path} is not a table")
         return data
 
-    def _has_rows(self) -> bool:
+    def has_rows(self) -> bool:
+        """Whether there is more than a header."""
         with _text(self.path) as file:
             return any(islice(_filled(file), int(self.has_header), None))
 
@@ -118,17 +122,21 @@ class Table:
 
 
 def read_pairs(path: Path) -> NDArray[np.int64]:
-    """Pairs of row numbers, one pair a line."""
+    """Pairs of row numbers, one pair a line; an empty file, or one with a header only, has none."""
+    if _is_blank(path):
+        return np.empty((0, 2), dtype=np.int64)
     table = Table.open(path)
     if len(table.names) != 2:
         raise ValueError(f"{path}: pairs of row numbers need two columns, found {len(table.names)}")
+    if not table.has_rows():
+        return np.empty((0, 2), dtype=np.int64)
     numbers = table.numbers([0, 1])
-    broken = (numbers != np.floor(numbers)) | (numbers < 0)
+    broken = (numbers != np.floor(numbers)) | (numbers < 0) | (numbers >= MOST_ROWS)
     if broken.any():
         position = int(np.flatnonzero(broken.any(axis=1))[0])
         first, second = (f"{number:g}" for number in numbers[position])
         raise ValueError(
-            f"{path}, pair {position + 1}: ({first}, {second}) is not a pair of row numbers "
+            f"{path}, pair {position}: ({first}, {second}) is not a pair of row numbers "
             "(whole numbers from 0)"
         )
     return numbers.astype(np.int64)
@@ -142,8 +150,18 @@ def write_columns(path: Path, names: Sequence[str], rows: Iterable[Sequence[obje
         writer.writerows(rows)
 
 
-def _text(path: Path) -> TextIO:
-    return path.open(newline="", encoding="utf-8-sig")
+@contextmanager
+def _text(path: Path) -> Iterator[TextIO]:
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            yield file
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path} is not UTF-8 text: {error.reason}; save it as UTF-8") from None
+
+
+def _is_blank(path: Path) -> bool:
+    with _text(path) as file:
+        return not any(_filled(file))
 
 
 def _filled(lines: Iterable[str]) -> Iterator[str]:

@@ -15,7 +15,7 @@ from kempe.assign import Assignment
 from kempe.estimators._base import ConstrainedClusterer
 from kempe.exceptions import NoSolutionFoundError
 from kempe.init import starting_centroids
-from kempe.problem import Problem
+from kempe.problem import Centroids, Problem
 from kempe.search.alternation import Objective, Step, alternate, descend, standing_still
 from kempe.search.callbacks import Callbacks
 from kempe.search.result import Result
@@ -66,7 +66,7 @@ class AlternatingClusterer(ConstrainedClusterer):
     def _solve(self, problem: Problem) -> Result:
         rng = self._generator()
         recorder = self._recorder(problem)
-        centroids = starting_centroids(problem, self.init, rng)
+        centroids = rows_or_given(problem, self.init, rng)
         steps = alternate(
             problem,
             self._assignment(problem, rng),
@@ -87,3 +87,14 @@ class AlternatingClusterer(ConstrainedClusterer):
             return recorder.result("stuck")
         # The recorder keeps the lowest inertia, which need not be the lowest objective.
         return replace(recorder.result(reason), solution=best.solution)
+
+
+def rows_or_given(problem: Problem, init: Any, rng: np.random.Generator) -> Centroids:
+    """Give starting centroids, where ``"random"`` means rows as the publications have it.
+
+    Rows, not supernodes: two of them may belong together, and none is the mean of its supernode.
+    """
+    if not isinstance(init, str) or init != "random":
+        return starting_centroids(problem, init, rng)
+    chosen = rng.choice(problem.n_rows, size=problem.n_clusters, replace=False)
+    return np.ascontiguousarray(problem.rows[chosen], dtype=np.float64)

@@ -32,6 +32,9 @@ from kempe.search.stop import StoppingRule, TimeLimit
 # Integers of these types are exact in float32, which halves the memory of image data.
 _EXACT_IN_FLOAT32 = ("bool", "int8", "uint8", "int16", "uint16", "float16")
 
+# The inertia may have so many, which leaves room for intermediate results.
+MOST_BINARY_DIGITS = 1000
+
 
 class ConstrainedClusterer(
     ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator
@@ -125,13 +128,14 @@ class ConstrainedClusterer(
             )
             if not weights.any():
                 raise ValueError("sample_weight is zero for every row")
+        _check_squares(data, weights)
         problem = Problem.build(
-            data, constraints, n_clusters=self.n_clusters, sample_weight=weights
+            data, constraints, n_clusters=int(self.n_clusters), sample_weight=weights
         )
         if problem.n_supernodes < self.n_clusters:
             raise ValueError(
                 f"must-link pairs leave {problem.n_supernodes} groups of rows, fewer than "
-                f"n_clusters={self.n_clusters}"
+                f"n_clusters={self.n_clusters}; ask for fewer clusters or drop some pairs"
             )
         return problem
 
@@ -210,9 +214,23 @@ class ConstrainedClusterer(
         limit = [] if self.time_limit is None else [TimeLimit(self.time_limit - spent)]
         given = self.callbacks or ()
         own = [given] if isinstance(given, Callbacks) else list(given)
+        for callback in own:
+            if not isinstance(callback, Callbacks):
+                raise TypeError(f"callbacks must be kempe.search.callbacks.Callbacks: {callback!r}")
         every = [*rules, *limit]
         return Recorder(problem, every, [*own, *display(self.verbose, every)])
 
     def _generator(self) -> np.random.Generator:
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         return np.random.default_rng(int(seed))
+
+
+def _check_squares(data: NDArray[Any], weights: NDArray[np.float64] | None) -> None:
+    """Refuse numbers so large that squared distances overflow."""
+    largest = max(-float(data.min()), float(data.max()), 1.0)
+    total = float(data.shape[0] if weights is None else weights.sum())
+    if 2 * np.log2(2 * largest) + np.log2(max(total, 1.0) * data.shape[1]) > MOST_BINARY_DIGITS:
+        raise ValueError(
+            f"the inertia would overflow: X has entries as large as {largest:.3g} and a total "
+            f"weight of {total:.3g}; scale them, for example by StandardScaler"
+        )

@@ -28,7 +28,8 @@ class BLPKMCC(AlternatingClusterer):
     n_clusters
         Number of clusters.
     init
-        Starting centroids: ``"random"``, ``"k-means++"`` or an array (n_clusters, n_features).
+        Starting centroids: ``"random"`` rows, ``"k-means++"`` or an array (n_clusters,
+        n_features).
     metric
         ``"sqeuclidean"`` minimises the inertia, as comparisons with other methods need.
         ``"euclidean"`` minimises the sum of plain distances to the means, as the program that its

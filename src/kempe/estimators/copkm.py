@@ -25,7 +25,8 @@ class COPKM(AlternatingClusterer):
     n_clusters
         Number of clusters.
     init
-        Starting centroids: ``"random"``, ``"k-means++"`` or an array (n_clusters, n_features).
+        Starting centroids: ``"random"`` rows, ``"k-means++"`` or an array (n_clusters,
+        n_features).
     max_iter
         Iterations after which a descent that has not settled ends. Greedy assignment does not
         always lower the inertia, so a run may go round in circles; the best iteration is returned.

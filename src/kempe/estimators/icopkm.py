@@ -13,8 +13,8 @@ from sklearn.utils._param_validation import Interval
 from kempe import _core
 from kempe.assign import Assignment
 from kempe.assign.greedy import NearestAssignment, OrderedAssignment
+from kempe.estimators._alternating import rows_or_given
 from kempe.estimators.copkm import COPKM
-from kempe.init import starting_centroids
 from kempe.problem import Centroids, Problem
 from kempe.search.alternation import alternate, descend, not_improved
 from kempe.search.callbacks import Callbacks
@@ -89,7 +89,7 @@ def certainty(problem: Problem, centroids: Centroids) -> NDArray[np.float64]:
 
 
 def _unconstrained_centroids(problem: Problem, rng: np.random.Generator) -> Centroids:
-    start = starting_centroids(problem, "random", rng)
+    start = rows_or_given(problem, "random", rng)
     steps = alternate(problem, NearestAssignment(), start, _core.Stopper())
     best, _ = descend(steps, not_improved, _ENSEMBLE_ITERATIONS)
     return best.centroids

@@ -17,6 +17,7 @@ from kempe.assign import Assignment
 from kempe.assign.fill import FillEmpty, cluster_inertia
 from kempe.assign.program import ProgramAssignment
 from kempe.assign.soft import SoftPairs, SoftProgram, violation_price
+from kempe.assign.ties import SplitTies
 from kempe.constraints import Constraints, as_constraints
 from kempe.estimators._base import ConstrainedClusterer
 from kempe.exceptions import NoSolutionFoundError
@@ -36,7 +37,7 @@ class PCCC(ConstrainedClusterer):
     Each assignment step is an integer program in which a supernode may only take one of its
     ``n_nearest`` nearest centroids. When the descent ends, the centroid of the cluster of lowest
     inertia moves onto that of highest inertia and a new descent starts, as long as that improves
-    the best.
+    the best. What then is equally far from both goes to either at random.
 
     Besides hard pairs it takes soft ones, which have a confidence and may be violated at a price:
     confidence times the mean squared distance between supernodes and their nearest centroids.
@@ -199,7 +200,7 @@ class PCCC(ConstrainedClusterer):
             soft,
             nearest,
             FillEmpty(
-                _assignment(problem, soft, nearest, seconds),
+                _assignment(problem, soft, nearest, seconds, rng),
                 lambda colours: soft.violation_by_cluster(colours, problem.n_clusters),
                 rng,
             ),
@@ -215,10 +216,12 @@ def enough_centroids(problem: Problem, wanted: int | None) -> int:
     return min(problem.n_clusters, max(least, wanted or problem.n_clusters))
 
 
-def _assignment(problem: Problem, soft: SoftPairs, nearest: int, seconds: float) -> Assignment:
+def _assignment(
+    problem: Problem, soft: SoftPairs, nearest: int, seconds: float, rng: np.random.Generator
+) -> Assignment:
     if soft.count:
         return SoftProgram(problem, soft, nearest, seconds)
-    return ProgramAssignment(problem, nearest=nearest, seconds=seconds)
+    return SplitTies(ProgramAssignment(problem, nearest=nearest, seconds=seconds), rng)
 
 
 @dataclass(frozen=True)

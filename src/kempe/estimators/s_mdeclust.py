@@ -16,9 +16,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from kempe import _core
 from kempe.assign.program import ProgramAssignment
+from kempe.estimators._alternating import rows_or_given
 from kempe.estimators._base import ConstrainedClusterer
 from kempe.exceptions import NoSolutionFoundError
-from kempe.init import starting_centroids
 from kempe.problem import Centroids, Colours, Problem
 from kempe.search.alternation import Step, alternate, descend, not_improved
 from kempe.search.callbacks import Callbacks
@@ -44,7 +44,7 @@ class S_MDEClust(ConstrainedClusterer):
     n_clusters
         Number of clusters.
     init
-        Starting centroids of the members: ``"random"`` or ``"k-means++"``; an array of shape
+        Starting centroids of the members: ``"random"`` rows or ``"k-means++"``; an array of shape
         (n_clusters, n_features) starts the first member, the others are random.
     population_size
         Number of members, at least 4.
@@ -176,7 +176,7 @@ class _Evolution:
         members: list[Step] = []
         for member in range(size):
             given: Any = init if member == 0 or isinstance(init, str) else "random"
-            start = starting_centroids(self.problem, given, self.rng)
+            start = rows_or_given(self.problem, given, self.rng)
             members.append(self._local_search(start, "member"))
             if self.recorder.should_stop():
                 break

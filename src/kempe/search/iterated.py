@@ -9,7 +9,7 @@ import numpy as np
 
 from kempe.assign import Descent, SteppingDescent
 from kempe.assign.empty import fill_empty
-from kempe.mutate import Perturbation, Relocation, Relocator, perturb
+from kempe.mutate import Relocation, Relocator, perturb
 from kempe.problem import Colours, Problem
 from kempe.search.recorder import Recorder
 from kempe.search.result import Result, Solution
@@ -29,13 +29,12 @@ class IteratedParams:
     failures_before_return
         After so many mutations in a row without a new best the search goes back to the best
         solution. The paper is silent about it; 1 never goes on from a worse solution.
-    perturbation, relocation
-        What the mutations do.
+    relocation
+        How centroids are relocated.
     """
 
     perturbed: float = 0.8
     failures_before_return: int = 5
-    perturbation: Perturbation = field(default_factory=Perturbation)
     relocation: Relocation = field(default_factory=Relocation)
 
     def __post_init__(self) -> None:
@@ -138,7 +137,7 @@ class _IteratedSearch:
         if kind == "relocate":
             centroids = self._relocate(colours, self.rng)
         else:
-            centroids = perturb(self.problem, colours, self.rng, self.params.perturbation)
+            centroids = perturb(self.problem, colours, self.rng)
             if isinstance(self.descent, SteppingDescent):
                 return self.descent.step(self.problem, colours, centroids, self.rng)
         return self.descent.settle(

@@ -10,9 +10,10 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.optimize import Bounds, LinearConstraint, linprog, milp
+from scipy.optimize import Bounds, LinearConstraint, linprog
 
 from kempe.assign.exact.part import Columns, Outcome, Part
+from kempe.assign.quiet import quiet_milp
 from kempe.problem import Colours
 
 # HiGHS takes a limit of zero for none.
@@ -102,7 +103,7 @@ def _solve_rows(part: Part, rows: NDArray[np.bool_], seconds: float, effort: flo
     constraints = [LinearConstraint(columns.one_cluster_each(), 1, 1)]
     if matrix.shape[0]:
         constraints.append(LinearConstraint(matrix, -np.inf, limits))
-    solution = milp(
+    solution = quiet_milp(
         part.costs[columns.vertex, columns.cluster],
         integrality=np.ones(columns.count, dtype=np.int64),
         bounds=Bounds(0, 1),
