@@ -23,6 +23,7 @@ from rich.console import Console
 from folders import available, shared, use_shared_data
 from kempe.bench import Experiment, Plan, Record, Store, load_plan, run
 from kempe.bench.progress import PlanProgress
+from kempe.bench.statistics import compare, corrected
 from kempe.bench.store import StoreError
 from tables import Section, number, show, write_csv, write_markdown
 
@@ -139,7 +140,7 @@ def main(
         rows = condense(execute(tasks, store, workers), authors)
     except (ValueError, StoreError) as error:
         raise typer.BadParameter(str(error)) from error
-    sections = [comparison(rows), *([summary(rows)] if rows else [])]
+    sections = [comparison(rows), *([summary(rows), paired_tests(rows)] if rows else [])]
     show(sections)
     for path in out or []:
         write(path, rows, sections)
@@ -297,6 +298,33 @@ def summary(rows: Sequence[Row]) -> Section:
             text = f"{inertia:.4f}, {cpu:.3g}"
             lines.append((f"{name} over kempe, geometric means of inertia and CPU", text))
     return Section("Summary", ["figure", "value"], [*lines, *_against_authors(rows)])
+
+
+def paired_tests(rows: Sequence[Row]) -> Section:
+    """Wilcoxon signed-rank tests over instances, corrected together."""
+    found = []
+    for name, others in (
+        ("KSKM", [row.kskm for row in rows]),
+        ("the authors' program", [row.authors for row in rows]),
+    ):
+        pairs = [(r.kempe, o) for r, o in zip(rows, others, strict=True) if o is not None]
+        for quantity in ("inertia", "cpu"):
+            ours, theirs = ([getattr(pair[i], quantity) for pair in pairs] for i in (0, 1))
+            found.append(compare(f"{name}: {quantity}", "", ours, theirs))
+    header = ["kempe against", "instances", "lower", "higher", "ratio", "p", "p (Holm)"]
+    lines = [
+        [
+            item.first.replace("cpu", "CPU time"),
+            str(item.n),
+            str(item.wins),
+            str(item.losses),
+            f"{item.ratio:.4g}",
+            f"{item.p_value:.2g}",
+            f"{item.p_holm:.2g}",
+        ]
+        for item in corrected([item for item in found if item.n])
+    ]
+    return Section("Paired tests (Wilcoxon signed-rank over instances)", header, lines)
 
 
 def _against_authors(rows: Sequence[Row]) -> list[tuple[str, str]]:

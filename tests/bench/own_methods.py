@@ -51,7 +51,12 @@ class Violator(Steady):
 
 class Infeasible(Steady):
     def fit(self, X, *, constraints):
-        raise InfeasibleConstraintsError("no way")
+        raise InfeasibleConstraintsError("no way", certificate="because")
+
+
+class Unproven(Steady):
+    def fit(self, X, *, constraints):
+        raise InfeasibleConstraintsError("none found")
 
 
 class Unlucky(Steady):

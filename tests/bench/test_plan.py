@@ -111,6 +111,18 @@ def test_the_plans_of_the_paper_cover_all_cells_of_a_collection():
         assert cells == {(item.key, level) for item in facts for level in item.counts}
 
 
+def test_the_plan_of_an_hour_fits_into_the_store_of_the_collections():
+    fast = ["kempe", "KSKM", "COPKM_P", "COPKM"]
+    tasks = load_plan("paper-hour").tasks()
+    tasks += [task for n in (1, 2) for task in load_plan(f"paper-col{n}").restricted(fast).tasks()]
+    assert len({task.key for task in tasks}) == len(tasks)
+    cells = {(task.variant, task.method, task.dataset, task.level) for task in tasks}
+    for method in ("KSKM", "KSKM_E", "PCCC", "BLPKMCC", "COPKM_P", "COPKM"):
+        for collection in ("COL1", "COL2", "COL3"):
+            for facts in datasets.describe(f"{collection}/*"):
+                assert {("main", method, facts.key, level) for level in facts.counts} <= cells
+
+
 def test_an_unknown_plan_is_refused_with_the_known_ones():
     with pytest.raises(ValueError, match="smoke"):
         load_plan("nonsense")

@@ -11,6 +11,7 @@ from kempe.bench import Record, Store, Task
 from kempe.bench.figures import class_means, mean_curve, profile
 from kempe.bench.report import write_report
 from kempe.bench.summary import Cell, Summary
+from kempe.bench.tables import SPECS, paper_values
 
 FACTORS = {"kempe": 0.9, "KSKM": 1.0, "PCCC": 1.3, "COPKM": 1.1}
 
@@ -115,8 +116,47 @@ def test_every_table_has_a_csv_and_a_latex_file(page):
     assert rows[0]["agrees_in_size"] == "False"
     assert rows[0]["agrees_in_direction"] == "True"
     latex = (folder / "inertia.tex").read_text()
-    assert r"\textbf{1.30} (1.04)" in latex
+    assert r"\textit{\textbf{1.30}} (1.04)" in latex
     assert latex.count("{") == latex.count("}")
+
+
+def test_every_table_of_the_paper_is_there_with_or_without_runs(page):
+    _, text = page
+    for spec in SPECS:
+        assert f"<section id={spec.name}>" in text
+        assert f'href="#{spec.name}"' in text
+    assert text.count("No runs in this store") == 5
+    assert "1,249.09" not in text  # a row without runs in a table with runs
+    assert "3,602.63" in text  # a table without runs has the paper's numbers
+
+
+def test_what_was_run_is_stated(page):
+    _, text = page
+    assert "<td>14 of 150<small>3 seeds</small></td><td>1 of 96<small>3 seeds</small></td>" in text
+    assert "<th scope=col>PCCC<small>3 seeds</small></th>" in text
+
+
+def test_the_agreement_per_table_is_said_in_words_and_in_a_table(page):
+    path, text = page
+    summary = (path.parent / "summary.md").read_text(encoding="utf-8")
+    verdict, agreement, tests, *_ = summary.split("\n\n")
+    assert verdict in text
+    assert tests == "Paired tests, inertia:"
+    lines = agreement.splitlines()
+    counts = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines[2:]]
+    titles = [spec.title for spec in SPECS]
+    assert [row[0] for row in counts] == [*titles, "**all tables**"]
+    assert sum(int(row[3]) for row in counts[:-1]) == int(counts[-1][3]) > 0
+    assert f"Of {sum_of_cells():,} cells of the paper, 0 have runs on all" in text
+
+
+def sum_of_cells():
+    """Numbers of the paper, without those that are one by definition."""
+    values = paper_values()
+    multiples = {"inertia", "time", "no-mutation", "reposition", "smde-inertia", "smde-time"}
+    return sum(value is not None for value in values.values()) - sum(
+        key[0] in multiples and key[4] == "KSKM" for key in values
+    )
 
 
 def test_runs_and_tests_are_written_too(page):

@@ -1,12 +1,12 @@
 """Intervals and tests, against cases worked by hand."""
 
 import math
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 import pytest
 
-from kempe.bench.statistics import bootstrap_interval, compare, compare_all, holm
+from kempe.bench.statistics import bootstrap_interval, compare, corrected, holm
 
 
 def test_an_interval_surrounds_the_mean_and_shrinks_with_the_sample():
@@ -75,11 +75,14 @@ def test_only_instances_that_both_solved_are_compared():
         "y": np.array([2.0, np.nan, 2.0, 3.0]),
         "z": np.array([1.0, 1.0, 1.0, 1.0]),
     }
-    pairs = compare_all(values)
-    assert [(pair.first, pair.second, pair.n) for pair in pairs] == [
-        ("x", "y", 2),
-        ("x", "z", 3),
-        ("y", "z", 3),
-    ]
-    assert [pair.p_holm for pair in pairs] == holm([pair.p_value for pair in pairs])
-    assert len(compare_all(values, against=["z"])) == 2
+    found = [compare(a, b, values[a], values[b]) for a, b in combinations(values, 2)]
+    assert [pair.n for pair in found] == [2, 3, 3]
+    assert [(pair.wins, pair.losses) for pair in found] == [(2, 0), (0, 0), (0, 3)]
+
+
+def test_p_values_of_comparisons_are_corrected_together():
+    rng = np.random.default_rng(0)
+    a = rng.random(12) + 1
+    found = corrected([compare("x", "y", a, a * factor) for factor in (1.1, 1.0, rng.random(12))])
+    assert [pair.p_holm for pair in found] == holm([pair.p_value for pair in found])
+    assert found[0].p_holm > found[0].p_value

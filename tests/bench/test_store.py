@@ -1,5 +1,6 @@
 """The store: lines, torn lines, locks."""
 
+import csv
 import os
 import subprocess
 import sys
@@ -7,7 +8,7 @@ import sys
 import pytest
 
 from kempe.bench import Record, Store, Task
-from kempe.bench.store import StoreError
+from kempe.bench.store import COLUMNS, StoreError
 
 
 def record(seed=0, status="ok", **outcome):
@@ -43,8 +44,9 @@ def test_a_torn_last_line_is_dropped_and_the_next_one_is_whole(tmp_path, cut):
 def test_a_damaged_line_in_the_middle_is_an_error(tmp_path):
     store = fill(tmp_path, record(0), record(1))
     content = store.path.read_bytes()
-    store.path.write_bytes(content[:20] + b"\n" + content[30:])
-    with pytest.raises(StoreError, match=r"line 1 of .* is damaged"):
+    first = content.index(b"\n") + 1
+    store.path.write_bytes(content[: first + 20] + b"\n" + content[first + 30 :])
+    with pytest.raises(StoreError, match=r"line 2 of .* is damaged"):
         store.records()
 
 
@@ -54,14 +56,30 @@ def test_a_run_never_appears_twice(tmp_path):
 
 
 def test_entries_of_later_versions_are_ignored():
-    line = record(0).to_json().replace('{"variant"', '{"novelty": 1, "variant"')
-    assert Record.from_json(line) == record(0)
+    cells = dict(zip(COLUMNS, record(0).to_cells(), strict=True))
+    assert Record.from_cells(cells | {"novelty": "1"}) == record(0)
+
+
+def test_a_file_of_an_earlier_version_gets_the_new_columns(tmp_path):
+    store = fill(tmp_path, record(0), record(1))
+    rows = list(csv.reader(store.path.read_text().splitlines()))
+    assert rows[0][-1] == "environment"
+    with open(store.path, "w", newline="") as file:
+        csv.writer(file).writerows(row[:-1] for row in rows)
+    fill(tmp_path, record(2))
+    assert store.records() == [record(0), record(1), record(2)]
+
+
+def test_the_file_is_a_plain_table(tmp_path):
+    store = fill(tmp_path, record(0, inertia=0.5, reason='one, "two"\nthree'))
+    with open(store.path, newline="") as file:
+        (row,) = csv.DictReader(file)
+    assert row["reason"] == 'one, "two" three'
+    assert (row["inertia"], row["ari"], row["must_link"]) == ("0.5", "", "true")
 
 
 def test_only_one_process_may_write(tmp_path):
-    script = (
-        f"import sys; from kempe.bench import Store\nwith Store({str(tmp_path)!r}).writing(): pass"
-    )
+    script = f"from kempe.bench import Store\nwith Store({str(tmp_path)!r}).writing(): pass"
     with Store(tmp_path).writing():
         other = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert "another process is writing" in other.stderr

@@ -61,7 +61,7 @@ def test_multiples_are_means_of_ratios_over_the_sets_that_both_solved():
     names = datasets.names("COL4")
     found = summary.multiple("main", names, 0.01, "PCCC", "inertia")
     assert found.value == pytest.approx((1.2 + 0.9) / 2)
-    assert (found.n_sets, found.n_sets_wanted, found.n_runs) == (2, 6, 3)
+    assert (found.n_sets, found.n_sets_tried, found.n_sets_wanted, found.n_runs) == (2, 2, 6, 3)
     assert found.partial
     best = summary.multiple("main", names, 0.01, "PCCC", "inertia", best=True)
     assert best.value == pytest.approx((10 / 8 + 0.9) / 2)
@@ -70,6 +70,67 @@ def test_multiples_are_means_of_ratios_over_the_sets_that_both_solved():
     rate = summary.rate("main", names, 0.01, "PCCC")
     assert rate.value == pytest.approx(4 / 5)
     assert summary.multiple("main", names, 0.01, "COPKM", "inertia") is None
+
+
+def test_multiples_are_over_the_seeds_that_both_have():
+    a = datasets.names("COL4")[0]
+    records = [
+        *(run(a, 0.01, "KSKM", seed, value, 2.0) for seed, value in enumerate([8.0, 12.0, 1.0])),
+        *(run(a, 0.01, "PCCC", seed, inertia, 5.0) for seed, inertia in enumerate([10.0, 20.0])),
+        run(a, 0.01, "S_MDEClust", 0, 2.0, 12.0),
+    ]
+    summary = Summary(records)
+
+    def multiple(method, quantity, best):
+        return summary.multiple("main", [a], 0.01, method, quantity, best=best)
+
+    assert multiple("PCCC", "inertia", False).value == pytest.approx(15 / 10)
+    assert multiple("PCCC", "inertia", True).value == pytest.approx(10 / 8)
+    assert multiple("PCCC", "time", True).value == pytest.approx(10 / 4)
+    assert multiple("PCCC", "time", True).n_seeds == 2
+    # One run of a population stands against all runs of another method.
+    assert multiple("S_MDEClust", "inertia", True).value == pytest.approx(2 / 1)
+    assert multiple("S_MDEClust", "time", True).value == pytest.approx(12 / 6)
+    assert multiple("S_MDEClust", "time", False).value == pytest.approx(12 / 2)
+    first, second = summary.paired_means("KSKM", "PCCC", "inertia", [(a, 0.01), (a, 0.05)])
+    assert (first[0], second[0]) == (10, 15)
+    assert math.isnan(first[1])
+
+
+def test_a_set_on_which_all_runs_failed_is_tried_but_does_not_contribute():
+    names = datasets.names("COL1")
+    records = [run(name, 0.05, "KSKM", 0, 10.0) for name in names]
+    records += [run(name, 0.05, "COPKM", 0, 10.5) for name in names[1:]]
+    records += [run(names[0], 0.05, "COPKM", 0)]
+    found = table(records, "inertia").lookup()["COL1", 0.05, "inertia", "COPKM"]
+    assert (found.ours.n_sets, found.ours.n_sets_tried, found.ours.n_sets_wanted) == (24, 25, 25)
+    assert not found.ours.partial
+    assert found.size
+
+
+def test_a_cell_whose_runs_all_failed_disagrees_with_a_number_of_the_paper():
+    instance = ("COL4/banana", 0.005)
+    records = [run(*instance, "KSKM", 0, 6482.97), run(*instance, "PCCC"), run(*instance, "COPKM")]
+    found = table(records, "inertia-col4")
+    cells = found.lookup()
+    failed = cells["banana", 0.005, "inertia", "PCCC"]
+    assert math.isnan(failed.ours.value)
+    assert (failed.size, failed.direction) == (False, False)
+    # The paper's COPKM failed there as well.
+    assert cells["banana", 0.005, "inertia", "COPKM"].size is None
+    counts = found.agreement()
+    assert (counts.compared, counts.size) == (2, 1)
+    assert (counts.directed, counts.direction) == (1, 0)
+    assert counts.missing == 100 - 2
+
+
+def test_the_time_of_runs_that_failed_in_the_paper_too_is_not_judged():
+    records = [run("COL1/vehicle", 0.2, "KSKM", variant="no-must-link")]
+    cells = table(records, "no-must-link").lookup()
+    failed = cells["vehicle", 0.2, "time", "KSKM"]
+    assert failed.paper == 0.01
+    assert (failed.size, failed.direction) == (None, None)
+    assert cells["vehicle", 0.2, "success", "KSKM"].size
 
 
 def test_rules():
@@ -126,7 +187,7 @@ def test_partial_cells_are_not_counted():
         run("COL4/banana", 0.005, "PCCC", 0, 10.0),
     ]
     counts = table(records, "inertia").agreement()
-    assert (counts.compared, counts.directed, counts.partial) == (0, 0, 2)
+    assert (counts.compared, counts.directed, counts.partial) == (0, 0, 1)
 
 
 def test_the_baseline_agrees_with_itself_only_where_that_says_something():
@@ -155,6 +216,5 @@ def test_variants_are_kept_apart():
 def test_a_method_without_success_has_a_rate_but_no_inertia():
     records = [run("COL1/tae", 0.2, "COPKM", 0, variant="no-must-link")]
     cells = table(records, "no-must-link").lookup()
-    assert cells["tae", 0.2, "inertia", "COPKM"].ours is None
+    assert math.isnan(cells["tae", 0.2, "inertia", "COPKM"].ours.value)
     assert cells["tae", 0.2, "success", "COPKM"].ours.value == 0.0
-    assert math.isnan(Summary(records)._mean("no-must-link", "COL1/tae", 0.2, "COPKM", "inertia"))

@@ -50,11 +50,23 @@ def test_a_plan_is_run_once_and_reported(plan):
     assert answer.exit_code == 0, answer.output
     assert "2 runs in" in answer.output
     assert "0 of them failed" in answer.output
-    assert (plan.parent / "results" / "tiny" / "runs.jsonl").exists()
+    assert (plan.parent / "results" / "tiny" / "runs.csv").exists()
     assert call("run", plan).exit_code == 0
     answer = call("report", plan.parent / "results" / "tiny", "--out", plan.parent / "out")
     assert answer.exit_code == 0, answer.output
     assert (plan.parent / "out" / "report.html").exists()
+
+
+def test_missing_data_is_explained(plan, monkeypatch):
+    monkeypatch.setenv("KEMPE_MIRROR", "http://127.0.0.1:9")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(plan.parent))
+    monkeypatch.delenv("KEMPE_DATA", raising=False)
+    plan.write_text(PLAN.replace("COL2/n300-k10-s30", "COL1/zoo"))
+    answer = call("run", plan, "--workers", 1)
+    assert answer.exit_code == 0, answer.output
+    words = " ".join(answer.output.split())
+    assert "2 no data first: no data: no zoo.npz in" in words
+    assert "--retry-failed repeats these runs" in words
 
 
 def test_an_unknown_plan_is_named(plan):

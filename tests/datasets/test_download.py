@@ -25,7 +25,7 @@ def site(tmp_path, monkeypatch):
     root.mkdir()
     handler = functools.partial(QuietHandler, directory=str(root))
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     monkeypatch.setenv("KEMPE_MIRROR", f"http://127.0.0.1:{server.server_port}")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
@@ -173,6 +173,18 @@ def test_a_download_in_another_row_order_is_refused(site, shared, tmp_path):
     put(site, f"{download._KEEL_SITE}/zoo.zip", zipped("zoo.dat", "\n".join(rows)))
     with pytest.raises(ValueError, match="contradict its labels"):
         datasets.load("zoo", 0.1)
+    assert not list((tmp_path / "cache").rglob("*.npz"))
+
+
+def test_a_large_set_in_another_row_order_is_refused_before_it_is_kept(site, shared, tmp_path):
+    stored = np.load(shared / "data" / "COL4" / "banana.npz")
+    rows = [
+        ",".join([*map(repr, x.tolist()), str(label)])
+        for x, label in zip(stored["X"][::-1], stored["y"][::-1], strict=True)
+    ]
+    put(site, f"{download._KEEL_SITE}/banana.zip", zipped("banana.dat", "\n".join(rows)))
+    with pytest.raises(ValueError, match="labels or row order differ"):
+        datasets.load("banana")
     assert not list((tmp_path / "cache").rglob("*.npz"))
 
 

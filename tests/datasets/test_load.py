@@ -10,7 +10,7 @@ import pytest
 from sklearn.preprocessing import StandardScaler
 
 from kempe import datasets
-from kempe.datasets import sources
+from kempe.datasets import download
 from kempe.datasets.catalogue import find
 from kempe.datasets.scaling import partition_inertia
 
@@ -91,12 +91,21 @@ def test_a_copy_in_another_row_order_is_refused(tmp_path):
         datasets.load(data.key, 0.1, data_home=tmp_path)
 
 
-def test_another_content_is_noticed():
+def test_a_copy_with_another_content_is_refused(tmp_path):
     data = datasets.load("COL3/n500-k2", standardise=False)
-    facts = find(data.key)
-    sources.check_content(facts, data.X, data.y)
-    with pytest.raises(ValueError, match="another content"):
-        sources.check_content(facts, np.round(data.X, 1), data.y)
+    write_set(tmp_path, data.key, data.X.round(1), data.y)
+    with pytest.raises(ValueError, match=r"another content.* instead of"):
+        datasets.load(data.key, data_home=tmp_path)
+
+
+def test_constraints_that_contradict_the_labels_are_refused(tmp_path):
+    facts = find("breast_cancer")
+    X, y = download.features(facts)
+    must, cannot = (np.zeros((count, 2), dtype=int) for count in facts.counts[0.05])
+    must[:, 1] = np.flatnonzero(y != y[0])[0]
+    write_set(tmp_path, facts.key, X, y, **{"ml_0.05": must, "cl_0.05": cannot})
+    with pytest.raises(ValueError, match=r"contradict its labels"):
+        datasets.load(facts.key, 0.05, data_home=tmp_path)
 
 
 def test_a_set_that_no_source_has_is_an_error_that_says_where_it_was_sought(tmp_path):
@@ -107,10 +116,9 @@ def test_a_set_that_no_source_has_is_an_error_that_says_where_it_was_sought(tmp_
 
 
 def test_a_folder_without_the_constraints_of_collection_1_is_an_error(tmp_path):
-    y = np.repeat([0, 1], [21, 85]).astype(np.uint8)
-    write_set(tmp_path, "COL1/appendicitis", np.random.default_rng(0).random((106, 7)), y)
+    write_set(tmp_path, "COL1/breast_cancer", *download.features(find("breast_cancer")))
     with pytest.raises(datasets.DataNotFoundError, match=r"_constraints\.npz"):
-        datasets.load("COL1/appendicitis", 0.05, data_home=tmp_path)
+        datasets.load("COL1/breast_cancer", 0.05, data_home=tmp_path)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

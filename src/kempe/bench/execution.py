@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from kempe import datasets, methods
 from kempe.bench.plan import Task
-from kempe.bench.store import Record
+from kempe.bench.store import NO_DATA, Record
 from kempe.constraints import Constraints
 from kempe.exceptions import InfeasibleConstraintsError, NoSolutionFoundError
 
@@ -31,9 +31,14 @@ def execute(task: Task, on_ready: Callable[[], None] = lambda: None) -> Record:
         Called when the data is there and the method is about to start.
     """
     try:
-        return _run(task, on_ready)
+        data = _data(task.dataset, task.level, task.dtype)
+    except (OSError, ValueError) as error:
+        return _failure(task, NO_DATA, error)
+    try:
+        return _run(task, data, on_ready)
     except InfeasibleConstraintsError as error:
-        return _failure(task, "infeasible", error)
+        proven = error.certificate is not None
+        return _failure(task, "infeasible" if proven else "no solution", error)
     except NoSolutionFoundError as error:
         return _failure(task, "no solution", error)
     except MemoryError as error:
@@ -47,8 +52,7 @@ def _failure(task: Task, kind: str, error: BaseException, name: str = "") -> Rec
     return Record.of(task, "failed", reason=f"{kind}: {detail}" if detail else kind)
 
 
-def _run(task: Task, on_ready: Callable[[], None]) -> Record:
-    data = _data(task.dataset, task.level, task.dtype)
+def _run(task: Task, data: datasets.Dataset, on_ready: Callable[[], None]) -> Record:
     constraints = data.constraints if task.must_link else data.constraints.without_must_link()
     model = make_method(task, data.n_clusters, starting_centroids(task))
     on_ready()

@@ -47,7 +47,8 @@ def colour(method: str) -> str:
 
 def performance_profiles(summary: Summary) -> str:
     """Share of the instances that a method solves within a factor of the best, per factor."""
-    instances = summary.instances()
+    # An instance that a method was not run on is no failure of it.
+    instances = summary.common_instances(summary.methods()) or summary.instances()
     panels: list[tuple[Quantity, str]] = [
         ("inertia", "mean inertia / best"),
         ("time", "mean CPU time / shortest"),

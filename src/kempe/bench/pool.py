@@ -12,7 +12,6 @@ from contextlib import suppress
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
-from kempe.bench.execution import execute
 from kempe.bench.plan import Task
 from kempe.bench.store import Record
 
@@ -22,8 +21,21 @@ POLL = 0.2
 PREPARATION = 1800.0
 """Seconds for starting a worker and loading, perhaps downloading, its data."""
 
-# Workers start with fresh interpreters: a forked one would share locks and threads.
-_context = multiprocessing.get_context("spawn")
+
+def _start_context() -> Any:
+    """Workers never share locks and threads with the runner, as plain forks of it would.
+
+    Where possible they are forks of a server that has nothing but the modules, so that a worker
+    which replaces a killed one need not import them again.
+    """
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")  # Windows
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["kempe.bench.execution", "sklearn.cluster", "sklearn.metrics"])
+    return context
+
+
+_context = _start_context()
 
 
 def outcomes(
@@ -119,7 +131,7 @@ class _Worker:
     def _start(self) -> None:
         self.connection, other = _context.Pipe()
         self.process = _context.Process(
-            target=_work, args=(other, os.getpid(), self.memory_limit), daemon=True
+            target=_work, args=(other, dict(os.environ), self.memory_limit), daemon=True
         )
         self.process.start()
         other.close()
@@ -154,12 +166,15 @@ def _resident_mb(pid: int) -> float:
     return 0.0
 
 
-def _work(connection: Connection, parent: int, memory_limit: float | None) -> None:
+def _work(connection: Connection, environment: dict[str, str], memory_limit: float | None) -> None:
     """Loop of a worker process: receive a task, execute it, send its record."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's business
-    threading.Thread(target=_end_with_parent, args=(parent,), daemon=True).start()
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    os.environ.update(environment)  # the server may have been started in another one
     _limit_memory(memory_limit)
     from threadpoolctl import threadpool_limits
+
+    from kempe.bench.execution import execute
 
     with threadpool_limits(1), suppress(EOFError, OSError):
         while True:
@@ -167,11 +182,12 @@ def _work(connection: Connection, parent: int, memory_limit: float | None) -> No
             connection.send(execute(task, on_ready=lambda: connection.send(None)))
 
 
-def _end_with_parent(parent: int) -> None:
-    """Leave nothing behind when the parent was killed: its successor starts the task anew."""
-    while os.getppid() == parent:
-        time.sleep(POLL)
-    os._exit(1)
+def _end_with_parent() -> None:
+    """Leave nothing behind when the runner was killed: its successor starts the task anew."""
+    runner = multiprocessing.parent_process()
+    if runner is not None:
+        runner.join()
+        os._exit(1)
 
 
 def _limit_memory(megabytes: float | None) -> None:

@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from kempe import methods
 from kempe.bench.environment import environment
 from kempe.bench.plan import Plan, Task
 from kempe.bench.pool import outcomes
@@ -63,9 +62,14 @@ def run(
 
 
 def _check_methods(tasks: Iterable[Task]) -> None:
+    wanted = dict.fromkeys(task.method for task in tasks if ":" not in task.method)
+    if not wanted:
+        return
+    from kempe import methods  # late: whoever reads a store needs no estimators
+
     known = methods.names()
-    for name in dict.fromkeys(task.method for task in tasks):
-        if ":" not in name and name not in known:
+    for name in wanted:
+        if name not in known:
             raise ValueError(f"unknown method {name!r}; known are {', '.join(known)}")
 
 

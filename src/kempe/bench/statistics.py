@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import combinations
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,23 +22,30 @@ class Estimate:
 
     Attributes
     ----------
-    n_sets, n_sets_wanted
-        Data sets that contribute, and those that the number is meant to describe.
+    value
+        NaN if every run failed.
+    n_sets, n_sets_tried, n_sets_wanted
+        Data sets that contribute, those with runs, successful or not, and those that the number
+        is meant to describe.
     n_runs
         Runs that contribute.
+    n_seeds
+        Seeds per data set, the fewest of all.
     """
 
     value: float
     low: float
     high: float
     n_sets: int = 1
+    n_sets_tried: int = 1
     n_sets_wanted: int = 1
     n_runs: int = 0
+    n_seeds: int = 0
 
     @property
     def partial(self) -> bool:
-        """Whether data sets are missing."""
-        return self.n_sets < self.n_sets_wanted
+        """Whether data sets have not been tried."""
+        return self.n_sets_tried < self.n_sets_wanted
 
 
 @dataclass(frozen=True)
@@ -92,9 +98,11 @@ def bootstrap_interval(values: ArrayLike) -> tuple[float, float]:
 def compare(first: str, second: str, a: ArrayLike, b: ArrayLike) -> Comparison:
     """Test whether two methods differ in a positive quantity, instance by instance.
 
-    The test is on logarithms of ratios, so that large instances do not outweigh small ones.
+    Instances on which either has no value are left out. The test is on logarithms of ratios, so
+    that large instances do not outweigh small ones.
     """
-    difference = np.log(np.asarray(a, dtype=np.float64) / np.asarray(b, dtype=np.float64))
+    ratios = np.asarray(a, dtype=np.float64) / np.asarray(b, dtype=np.float64)
+    difference = np.log(ratios[np.isfinite(ratios)])
     difference[np.abs(difference) < SAME] = 0.0
     return Comparison(
         first,
@@ -107,26 +115,10 @@ def compare(first: str, second: str, a: ArrayLike, b: ArrayLike) -> Comparison:
     )
 
 
-def compare_all(
-    values: dict[str, NDArray[np.float64]], *, against: Sequence[str] | None = None
-) -> list[Comparison]:
-    """Compare methods pairwise and correct the p-values together.
-
-    Parameters
-    ----------
-    values
-        Per method one value per instance, NaN where it failed.
-    against
-        Compare with these methods only; by default every pair is compared.
-    """
-    found = []
-    for first, second in combinations(values, 2):
-        if against is not None and not {first, second} & set(against):
-            continue
-        both = np.isfinite(values[first]) & np.isfinite(values[second])
-        found.append(compare(first, second, values[first][both], values[second][both]))
-    corrected = holm([item.p_value for item in found])
-    return [_with_holm(item, p) for item, p in zip(found, corrected, strict=True)]
+def corrected(found: Sequence[Comparison]) -> list[Comparison]:
+    """Correct the p-values of comparisons that are made together."""
+    p_values = holm([item.p_value for item in found])
+    return [replace(item, p_holm=p) for item, p in zip(found, p_values, strict=True)]
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -151,9 +143,3 @@ def _wilcoxon(difference: NDArray[np.float64]) -> float:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # small samples and zeros change the method, not the test
         return float(stats.wilcoxon(difference).pvalue)
-
-
-def _with_holm(item: Comparison, p: float) -> Comparison:
-    return Comparison(
-        item.first, item.second, item.n, item.wins, item.losses, item.ratio, item.p_value, p
-    )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields
 from os import PathLike
@@ -13,8 +15,11 @@ from typing import Any, Self
 
 from kempe.bench.plan import Task
 
-RUNS = "runs.jsonl"
+RUNS = "runs.csv"
 ENVIRONMENTS = "environments.json"
+
+NO_DATA = "no data"
+"""Reason of runs that had nothing to work on, which says nothing about the method."""
 
 
 class StoreError(RuntimeError):
@@ -31,7 +36,7 @@ class Record:
         ``"ok"`` or ``"failed"``.
     reason
         Why a run failed: ``"infeasible"``, ``"no solution"``, ``"memory"``, ``"hang"``,
-        ``"crash"``, ``"violation"`` or ``"error"``, followed by details.
+        ``"crash"``, ``"violation"``, ``"no data"`` or ``"error"``, followed by details.
     inertia
         Inertia computed from the labels that the method returned.
     ari
@@ -92,15 +97,19 @@ class Record:
         )
 
     @classmethod
-    def from_json(cls, line: str | bytes) -> Self:
-        """Read one line of a store; entries of later versions are ignored."""
-        content = json.loads(line)
-        known = {item.name for item in fields(cls)}
-        return cls(**{name: value for name, value in content.items() if name in known})
+    def from_cells(cls, cells: Mapping[str, str]) -> Self:
+        """Read one line of a store; columns of later versions are ignored."""
+        return cls(
+            **{
+                item.name: _value(cells[item.name], item.type == "str")
+                for item in fields(cls)
+                if item.name in cells
+            }
+        )
 
-    def to_json(self) -> str:
-        """One line of a store."""
-        return json.dumps(asdict(self), allow_nan=False)
+    def to_cells(self) -> list[str]:
+        """Cells of one line of a store, in the order of the fields."""
+        return [_cell(value) for value in asdict(self).values()]
 
     @property
     def dataset(self) -> str:
@@ -123,8 +132,26 @@ class Record:
         return {name: getattr(self, name) for name in names}
 
 
+def _cell(value: Any) -> str:
+    """Text as it is but on one line, nothing for ``None``, everything else as JSON."""
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return " ".join(value.splitlines())
+    return json.dumps(value, allow_nan=False)
+
+
+def _value(cell: str, is_text: bool) -> Any:
+    if is_text:
+        return cell
+    return json.loads(cell) if cell else None
+
+
+COLUMNS = [item.name for item in fields(Record)]
+
+
 class Store:
-    """Results of runs in a folder, one line of JSON per run.
+    """Results of runs in a folder: a CSV file with one line per run.
 
     A line is written whole and forced to disk before the run counts as done. What a kill may
     leave behind is an unfinished last line, which is dropped when the store is opened again.
@@ -147,13 +174,14 @@ class Store:
         """All finished runs, without an unfinished last line."""
         if not self.path.exists():
             return []
-        whole = _whole_lines(self.path.read_bytes())
-        return list(_unique(self._parse(whole)).values())
+        return list(_unique(self._parse(_whole_lines(self.path.read_bytes()))).values())
 
     def _parse(self, content: bytes) -> Iterator[Record]:
-        for number, line in enumerate(content.splitlines(), start=1):
+        lines = csv.reader(content.decode().splitlines())
+        head = next(lines, [])
+        for number, cells in enumerate(lines, start=2):
             try:
-                yield Record.from_json(line)
+                yield Record.from_cells(dict(zip(head, cells, strict=True)))
             except (ValueError, TypeError) as error:
                 raise StoreError(f"line {number} of {self.path} is damaged: {error}") from error
 
@@ -177,26 +205,42 @@ class Store:
         with _locked(self.folder / ".lock"):
             records = self.records()
             kept = [record for record in records if not unwanted(record)]
-            _replace(self.path, b"".join(_line(record) for record in kept))
+            _replace(self.path, _lines(kept))
         return len(records) - len(kept)
 
     @contextmanager
     def writing(self) -> Iterator[Callable[[Record], None]]:
         """Give a function that appends a run, while no other process may write."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        with _locked(self.folder / ".lock"), open(self.path, "ab") as file:
-            _cut_unfinished_line(self.path)
+        with _locked(self.folder / ".lock"):
+            self._prepare()
+            with open(self.path, "ab") as file:
 
-            def append(record: Record) -> None:
-                file.write(_line(record))
-                file.flush()
-                os.fsync(file.fileno())
+                def append(record: Record) -> None:
+                    file.write(_line(record.to_cells()))
+                    file.flush()
+                    os.fsync(file.fileno())
 
-            yield append
+                yield append
+
+    def _prepare(self) -> None:
+        """Give the file the head of this version and cut an unfinished last line."""
+        content = self.path.read_bytes() if self.path.exists() else b""
+        whole = _whole_lines(content)
+        if not whole.startswith(_line(COLUMNS)):
+            _replace(self.path, _lines(self.records()))
+        elif len(whole) < len(content):
+            os.truncate(self.path, len(whole))
 
 
-def _line(record: Record) -> bytes:
-    return record.to_json().encode() + b"\n"
+def _lines(records: Iterable[Record]) -> bytes:
+    return _line(COLUMNS) + b"".join(_line(record.to_cells()) for record in records)
+
+
+def _line(cells: Iterable[str]) -> bytes:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerow(cells)
+    return text.getvalue().encode()
 
 
 def _whole_lines(content: bytes) -> bytes:
@@ -205,13 +249,6 @@ def _whole_lines(content: bytes) -> bytes:
 
 def _unique(records: Iterator[Record]) -> dict[str, Record]:
     return {record.key: record for record in records}
-
-
-def _cut_unfinished_line(path: Path) -> None:
-    content = path.read_bytes()
-    whole = len(_whole_lines(content))
-    if whole < len(content):
-        os.truncate(path, whole)
 
 
 def _replace(path: Path, content: bytes) -> None:

@@ -14,10 +14,13 @@ from numpy.typing import NDArray
 from kempe import datasets
 from kempe.bench.plan import MAIN
 from kempe.bench.statistics import Estimate, bootstrap_interval
-from kempe.bench.store import Record
+from kempe.bench.store import NO_DATA, Record
 
 BASELINE = "KSKM"
 """Method that multiples refer to, as in the paper."""
+
+POPULATION = ("S_MDEClust",)
+"""Methods of which one run is set against the best of all runs of another, as in the paper."""
 
 Quantity = Literal["inertia", "time", "success", "ari"]
 
@@ -48,6 +51,15 @@ class Cell:
         """Runs that ended with a feasible clustering."""
         return tuple(run for run in self.runs if run.ok)
 
+    @cached_property
+    def seeds(self) -> frozenset[int]:
+        """Seeds of the runs, successful or not."""
+        return frozenset(run.seed for run in self.runs)
+
+    def at(self, seeds: frozenset[int]) -> Cell:
+        """Give the runs at some seeds only."""
+        return self if seeds >= self.seeds else Cell(tuple(r for r in self.runs if r.seed in seeds))
+
     @property
     def success(self) -> float:
         """Share of the runs that ended with a feasible clustering."""
@@ -66,19 +78,22 @@ class Cell:
         return float(values.mean()) if values.size else math.nan
 
     def best(self, quantity: Quantity) -> float:
-        """Lowest inertia of all seeds, or their time together."""
+        """Lowest inertia or highest index of all seeds, or their time together."""
         values = self.values(quantity)
         if not values.size:
             return math.nan
-        return float(values.sum() if quantity == "time" else values.min())
+        if quantity == "time":
+            return float(values.sum())
+        return float(values.min() if quantity == "inertia" else values.max())
 
-    def estimate(self, quantity: Quantity) -> Estimate | None:
+    def estimate(self, quantity: Quantity) -> Estimate:
         """Mean over seeds with its interval."""
         values = self.values(quantity)
-        if not values.size:
-            return None
         low, high = bootstrap_interval(values)
-        return Estimate(float(values.mean()), low, high, n_runs=values.size)
+        n_sets = int(values.size > 0)
+        return Estimate(
+            self.mean(quantity), low, high, n_sets, n_runs=values.size, n_seeds=len(self.seeds)
+        )
 
 
 class Summary:
@@ -87,12 +102,14 @@ class Summary:
     Parameters
     ----------
     records
-        The runs.
+        The runs; those that had no data are left out.
     """
 
     def __init__(self, records: Iterable[Record]) -> None:
         groups: dict[tuple[str, str, float | None, str], list[Record]] = {}
         for record in records:
+            if record.reason.startswith(NO_DATA):
+                continue
             key = (record.variant, record.dataset, record.level, record.method)
             groups.setdefault(key, []).append(record)
         self.cells = {
@@ -102,6 +119,10 @@ class Summary:
     def cell(self, variant: str, dataset: str, level: float, method: str) -> Cell | None:
         """Cell of one instance and method, if there are runs."""
         return self.cells.get((variant, dataset, level, method))
+
+    def variants(self) -> list[str]:
+        """Name the settings with runs, the usual one first."""
+        return sorted({key[0] for key in self.cells}, key=lambda name: (name != MAIN, name))
 
     def methods(self, variant: str = MAIN) -> list[str]:
         """Methods with runs, the known ones in the order of the paper."""
@@ -118,20 +139,57 @@ class Summary:
         }
         return sorted(found, key=lambda item: (order.get(item[0], len(order)), item[1]))
 
+    def common_instances(self, methods: Iterable[str]) -> list[tuple[str, float]]:
+        """List the instances that all of some methods have runs on, successful or not."""
+        wanted = list(methods)
+        return [
+            item
+            for item in self.instances()
+            if all(self.cell(MAIN, *item, method) is not None for method in wanted)
+        ]
+
     def matrix(
-        self, quantity: Quantity, instances: Sequence[tuple[str, float]], variant: str = MAIN
+        self,
+        quantity: Quantity,
+        instances: Sequence[tuple[str, float]],
+        variant: str = MAIN,
+        *,
+        best: bool = False,
     ) -> dict[str, NDArray[np.float64]]:
-        """Per method the means over seeds on some instances, NaN where there is none."""
+        """Per method the means over seeds on some instances, NaN where there is none.
+
+        Parameters
+        ----------
+        best
+            Take the lowest inertia and the total time of all seeds instead of means.
+        """
+        condense = Cell.best if best else Cell.mean
+
+        def value(dataset: str, level: float, method: str) -> float:
+            cell = self.cell(variant, dataset, level, method)
+            return math.nan if cell is None else condense(cell, quantity)
+
         return {
-            method: np.array([self._mean(variant, *item, method, quantity) for item in instances])
+            method: np.array([value(*item, method) for item in instances])
             for method in self.methods(variant)
         }
 
-    def _mean(
-        self, variant: str, dataset: str, level: float, method: str, quantity: Quantity
-    ) -> float:
-        cell = self.cell(variant, dataset, level, method)
-        return math.nan if cell is None else cell.mean(quantity)
+    def paired_means(
+        self, first: str, second: str, quantity: Quantity, instances: Sequence[tuple[str, float]]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Means of two methods over the seeds that both have, NaN where there are none."""
+        pairs = [
+            _at_common_seeds(self.cell(MAIN, *item, first), self.cell(MAIN, *item, second))
+            for item in instances
+        ]
+        means = [
+            (math.nan, math.nan)
+            if pair is None
+            else (pair[0].mean(quantity), pair[1].mean(quantity))
+            for pair in pairs
+        ]
+        both = np.array(means, dtype=np.float64).reshape(-1, 2)
+        return both[:, 0], both[:, 1]
 
     def rate(
         self, variant: str, names: Sequence[str], level: float, method: str
@@ -142,7 +200,16 @@ class Summary:
             return None
         runs = np.concatenate([cell.values("success") for cell in cells])
         low, high = bootstrap_interval(runs)
-        return Estimate(float(runs.mean()), low, high, len(cells), len(names), runs.size)
+        return Estimate(
+            float(runs.mean()),
+            low,
+            high,
+            n_sets=len(cells),
+            n_sets_tried=len(cells),
+            n_sets_wanted=len(names),
+            n_runs=runs.size,
+            n_seeds=min(len(cell.seeds) for cell in cells),
+        )
 
     def multiple(
         self,
@@ -156,34 +223,65 @@ class Summary:
     ) -> Estimate | None:
         """Mean over data sets of a quantity divided by that of the baseline.
 
-        The interval is over seeds: the mean over data sets is taken for each seed, and these
-        means are resampled.
+        Both are taken over the seeds that both have runs of. The interval is over seeds: the mean
+        over data sets is taken for each seed, and these means are resampled.
 
         Parameters
         ----------
         best
             Take the lowest inertia and the total time of all seeds instead of means.
         """
-        condense: Callable[[Cell, Quantity], float] = Cell.best if best else Cell.mean
-        ratios, per_seed, n_runs = [], [], 0
+        alone = best and method in POPULATION
+        pairs = []
         for name in names:
             cell = self.cell(variant, name, level, method)
             base = self.cell(variant, name, level, BASELINE)
-            if cell is None or base is None or not cell.solved or not base.solved:
-                continue
-            reference = condense(base, quantity)
-            ratios.append(condense(cell, quantity) / reference)
-            n_runs += len(cell.solved)
-            values = zip(cell.solved, cell.values(quantity), strict=True)
-            per_seed.append({run.seed: value / reference for run, value in values})
-        if not ratios:
-            return None
-        low, high = (math.nan, math.nan) if best else bootstrap_interval(_seed_means(per_seed))
-        return Estimate(float(np.mean(ratios)), low, high, len(ratios), len(names), n_runs)
+            pair = (cell, base) if alone and cell and base else _at_common_seeds(cell, base)
+            if pair is not None:
+                pairs.append(pair)
+        return _multiple(pairs, len(names), quantity, best) if pairs else None
 
     def _cells(self, variant: str, names: Sequence[str], level: float, method: str) -> list[Cell]:
         cells = [self.cell(variant, name, level, method) for name in names]
         return [cell for cell in cells if cell is not None]
+
+
+def _at_common_seeds(first: Cell | None, second: Cell | None) -> tuple[Cell, Cell] | None:
+    if first is None or second is None or not first.seeds & second.seeds:
+        return None
+    return first.at(second.seeds), second.at(first.seeds)
+
+
+def _multiple(
+    pairs: Sequence[tuple[Cell, Cell]], n_wanted: int, quantity: Quantity, best: bool
+) -> Estimate:
+    """Mean ratio of the cells of a method to those of the baseline."""
+    condense: Callable[[Cell, Quantity], float] = Cell.best if best else Cell.mean
+    solved = [(cell, base) for cell, base in pairs if cell.solved and base.solved]
+    references = [condense(base, quantity) for _, base in solved]
+    ratios = [
+        condense(cell, quantity) / one for (cell, _), one in zip(solved, references, strict=True)
+    ]
+    low = high = math.nan
+    if solved and not best:
+        per_seed = [
+            {
+                run.seed: value / one
+                for run, value in zip(cell.solved, cell.values(quantity), strict=True)
+            }
+            for (cell, _), one in zip(solved, references, strict=True)
+        ]
+        low, high = bootstrap_interval(_seed_means(per_seed))
+    return Estimate(
+        float(np.mean(ratios)) if ratios else math.nan,
+        low,
+        high,
+        n_sets=len(solved),
+        n_sets_tried=len(pairs),
+        n_sets_wanted=n_wanted,
+        n_runs=sum(len(cell.solved) for cell, _ in solved),
+        n_seeds=min(len(cell.seeds) for cell, _ in pairs),
+    )
 
 
 def sort_methods(found: Iterable[str]) -> list[str]:

@@ -144,6 +144,8 @@ class TableCell:
     size, direction
         Whether the two agree in size, and in being better or worse than the baseline; ``None``
         where this cannot be said.
+    given
+        Whether the number is 1 by definition, as multiples of the baseline by itself are.
     """
 
     dataset: str
@@ -154,6 +156,7 @@ class TableCell:
     ours: Estimate | None
     size: bool | None = None
     direction: bool | None = None
+    given: bool = False
 
 
 @dataclass(frozen=True)
@@ -162,14 +165,20 @@ class Agreement:
 
     Attributes
     ----------
-    compared
-        Cells with a number of ours over all data sets that the paper's number covers.
+    published
+        Numbers in the paper's table, without those that are 1 by definition.
+    compared, size
+        Cells with runs on all data sets that the paper's number covers, and how many of them agree
+        in size.
+    directed, direction
+        The same for the direction, which the baseline itself does not have.
     partial
-        Cells for which some data sets are missing; not counted in the others.
+        Cells with runs on some of the data sets only; not counted above.
     missing
         Cells of the paper for which there are no runs.
     """
 
+    published: int
     compared: int
     size: int
     directed: int
@@ -205,10 +214,11 @@ class PaperTable:
 
     def agreement(self) -> Agreement:
         """Count the cells that agree."""
-        published = [cell for cell in self.cells if cell.paper is not None]
+        published = [cell for cell in self.cells if cell.paper is not None and not cell.given]
         with_runs = [cell for cell in published if cell.ours is not None]
         whole = [cell for cell in with_runs if cell.ours is not None and not cell.ours.partial]
         return Agreement(
+            published=len(published),
             compared=len([cell for cell in whole if cell.size is not None]),
             size=len([cell for cell in whole if cell.size]),
             directed=len([cell for cell in whole if cell.direction is not None]),
@@ -237,11 +247,15 @@ def _cells(spec: TableSpec, summary: Summary) -> Iterator[TableCell]:
             for method in [*methods, *extra]:
                 paper = published.get((dataset, level, quantity, method))
                 base = published.get((dataset, level, quantity, BASELINE))
-                size, direction = _judge(
-                    rule, kind, method, ours[method], ours[BASELINE], paper, base
+                rate = published.get((dataset, level, "success", method))
+                given = kind in ("multiple", "best") and method == BASELINE
+                size, direction = (
+                    (None, None)
+                    if given
+                    else _judge(rule, method, ours[method], ours[BASELINE], paper, base, rate)
                 )
                 yield TableCell(
-                    dataset, level, quantity, method, paper, ours[method], size, direction
+                    dataset, level, quantity, method, paper, ours[method], size, direction, given
                 )
 
 
@@ -266,19 +280,23 @@ def _ours(
 
 def _judge(
     rule: Rule,
-    kind: Kind,
     method: str,
     ours: Estimate | None,
     ours_base: Estimate | None,
     paper: float | None,
     paper_base: float | None,
+    paper_rate: float | None,
 ) -> tuple[bool | None, bool | None]:
     """Whether a cell agrees in size and in direction."""
     if ours is None or paper is None:
         return None, None
-    trivial = kind in ("multiple", "best") and method == BASELINE
-    size = None if trivial else rule.same_size(ours.value, paper)
-    if method == BASELINE or ours_base is None or paper_base is None:
+    if math.isnan(ours.value):  # all runs failed, which disagrees unless the paper's did too
+        agrees = None if paper_rate == 0 else False
+        return agrees, None if method == BASELINE else agrees
+    size = rule.same_size(ours.value, paper)
+    if method == BASELINE or paper_base is None:
+        return size, None
+    if ours_base is None or math.isnan(ours_base.value):
         return size, None
     ours_direction = rule.direction(ours.value, ours_base.value)
     return size, ours_direction == rule.direction(paper, paper_base)

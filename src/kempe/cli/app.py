@@ -36,7 +36,7 @@ class Commands(TyperGroup):
 
 
 class _LazyBench(TyperGroup):
-    """The benchmark commands, imported when they are used: they need pandas and more."""
+    """The benchmark commands, imported when they are used."""
 
     def _load(self) -> Any:
         return get_command(import_module("kempe.cli.bench").app)

@@ -67,9 +67,16 @@ def run(
 
 
 def _print_failures(console: Console, reasons: list[str]) -> None:
+    """Count the kinds of failures, with the full text of what is not the method's own doing."""
     kinds = [reason.split(":")[0] for reason in reasons]
     for kind in sorted(set(kinds)):
         console.print(f"  {kinds.count(kind):6d}  {kind}")
+        if kind in ("no data", "error"):
+            console.print(
+                f"          first: {reasons[kinds.index(kind)]}", style="dim", markup=False
+            )
+    if {"no data", "error"} & set(kinds):
+        console.print("Once the cause is removed, --retry-failed repeats these runs.")
 
 
 @app.command()
@@ -119,12 +126,12 @@ def show(plan: PlanArgument) -> None:
     table = Table("variant", "methods", "data sets", "levels", "seeds", "limit", "runs")
     for item in chosen.experiments:
         tasks = list(item.tasks())
-        levels = sorted({str(task.level) for task in tasks})
+        levels = ", ".join(f"{level:g}" for level in item.levels) or "all"
         table.add_row(
             item.variant,
             ", ".join(item.methods),
             ", ".join(item.datasets),
-            ", ".join(levels),
+            levels,
             str(len(item.seeds)),
             f"{item.time_limit:g} s",
             f"{len(tasks):,}",

@@ -149,4 +149,5 @@ def _stored(facts: Facts, raw: sources.Raw, level: float) -> Constraints:
             "of collection 1 cannot be generated"
         )
     must, cannot = raw.pairs[f"ml_{level}"], raw.pairs[f"cl_{level}"]
+    sources.check_labels(facts, level, raw.y, must, cannot)
     return Constraints(must, cannot, n_rows=facts.n_rows)

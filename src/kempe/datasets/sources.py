@@ -50,6 +50,7 @@ def raw(facts: Facts, data_home: str | PathLike[str] | None, allow_download: boo
     for folder in places:
         found = _read(folder, facts)
         if found is not None:
+            check_content(facts, found.X, found.y)
             return found
     generated = generate.features(facts)
     if generated is not None:
@@ -118,7 +119,9 @@ def _download(facts: Facts, folder: Path) -> Raw:
     check_shape(facts, X, y, "the download")
     check_content(facts, X, y)
     pairs = _constraint_sets(facts, y) if facts.collection == "COL1" else None
-    if pairs is not None:
+    if pairs is None:
+        _check_row_order(facts, y)
+    else:
         _write(folder / facts.collection / f"{facts.name}_constraints.npz", **pairs)
     _write(folder / facts.collection / f"{facts.name}.npz", X=X, y=y)
     return Raw(X, y, pairs, "download")
@@ -135,14 +138,22 @@ def _constraint_sets(facts: Facts, y: NDArray[np.uint8]) -> dict[str, NDArray[np
         else:
             must, cannot = download.constraint_set(facts, level)
         check_counts(facts, level, len(must), len(cannot))
-        _check_labels(facts, level, y, must, cannot)
+        check_labels(facts, level, y, must, cannot)
         pairs[f"ml_{level}"], pairs[f"cl_{level}"] = must.astype("i4"), cannot.astype("i4")
     return pairs
 
 
-def _check_labels(
+def _check_row_order(facts: Facts, y: NDArray[np.uint8]) -> None:
+    """Raise ``ValueError`` unless constraints drawn by row number have the known counts."""
+    level = levels(facts.collection)[0]
+    drawn = make_constraints(y, level)
+    check_counts(facts, level, len(drawn.must_link), len(drawn.cannot_link))
+
+
+def check_labels(
     facts: Facts, level: float, y: NDArray[Any], must: NDArray[Any], cannot: NDArray[Any]
 ) -> None:
+    """Raise ``ValueError`` if constraints contradict the labels, as in another row order."""
     wrong = int((y[must[:, 0]] != y[must[:, 1]]).sum() + (y[cannot[:, 0]] == y[cannot[:, 1]]).sum())
     if wrong:
         raise ValueError(
