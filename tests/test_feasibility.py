@@ -83,6 +83,17 @@ def test_a_colouring_with_the_chromatic_number_is_found(name, seed):
     assert 0 <= colours.min() <= colours.max() < k
 
 
+def test_without_time_for_another_the_known_colouring_is_taken():
+    edges, k = CLASSICS["queens 8x8"]
+    problem = problem_of(edges, k)
+    centroids = problem.points(np.arange(k))
+    known = find_colouring(problem, np.random.default_rng(0), _core.Stopper(60))
+    struck = _core.Stopper(0.0)
+    found = find_colouring(problem, np.random.default_rng(1), struck, centroids, known)
+    pairs = set(zip(known.tolist(), found.tolist(), strict=True))
+    assert len(pairs) == np.unique(known).size == np.unique(found).size
+
+
 @pytest.mark.parametrize("name", ALL)
 def test_one_cluster_less_is_proven_impossible(name):
     edges, k = CLASSICS[name]

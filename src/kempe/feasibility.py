@@ -108,11 +108,18 @@ def find_colouring(
     rng: np.random.Generator,
     stopper: _core.Stopper,
     centroids: Centroids | None = None,
+    known: Colours | None = None,
 ) -> Colours:
     """Find a proper colouring, near the centroids if some are given.
 
     Saturation order with the nearest centroid (Algorithm 5 of the paper) comes first, then classic
     DSATUR, then tabu search and exact methods.
+
+    Parameters
+    ----------
+    known
+        A colouring to take if saturation order finds none. Since starts should differ, a short
+        search for another comes first.
 
     Raises
     ------
@@ -125,9 +132,14 @@ def find_colouring(
         colours, stuck = _core.saturation_assignment(problem.core, centroids)
         if stuck < 0:
             return colours
-    colours, stuck = _core.dsatur(problem.core, problem.n_clusters)
-    if stuck >= 0:
-        colours = _colouring_by_search(problem, rng, stopper)
+    if known is None:
+        colours, stuck = _core.dsatur(problem.core, problem.n_clusters)
+        if stuck >= 0:
+            colours = _colouring_by_search(problem, rng, stopper)
+    else:
+        graph = CannotLinkGraph(problem.offsets, problem.targets)
+        another = colour_graph(graph, problem.n_clusters, rng, stopper, turns=1)
+        colours = known if another.colours is None else another.colours
     return colours if centroids is None else move_near(problem, colours, centroids)
 
 

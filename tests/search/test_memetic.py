@@ -9,11 +9,12 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from kempe import KempeKMeans, _core
+from kempe import Constraints, KempeKMeans, _core
 from kempe.assign.exact import ExactDescent
 from kempe.assign.sequential import SequentialDescent
 from kempe.assign.simultaneous import SimultaneousDescent
 from kempe.mutate import RELOCATIONS, Relocation
+from kempe.problem import Problem
 from kempe.search.callbacks import Callbacks
 from kempe.search.memetic import BATCH, MemeticParams, memetic_search
 from kempe.search.recorder import Recorder
@@ -265,6 +266,7 @@ LONG_FIT = """
 import os, signal, sys, threading, time
 import numpy as np
 from kempe import KempeKMeans
+from kempe.problem import Problem
 from kempe.search.callbacks import Callbacks
 
 class InterruptSoon(Callbacks):
@@ -319,3 +321,18 @@ def test_an_interrupt_before_the_first_solution_is_the_users():
 
     with pytest.raises(KeyboardInterrupt):
         KempeKMeans(2, callbacks=Hasty()).fit(np.arange(10.0)[:, None])
+
+
+def test_without_relocations_it_ends_when_all_starts_agree():
+    points = np.array([[0.0], [0.1], [9.0], [9.1]])
+    problem = Problem.build(points, Constraints(cannot_link=[(0, 2)]), n_clusters=2)
+    result = search(
+        problem,
+        MaxMutations(200),
+        TimeLimit(600),
+        population_size=4,
+        relocations_per_cluster=0.0,
+        extra_relocations=0,
+    )
+    assert result.stop_reason == "converged"
+    assert result.n_mutations < 20

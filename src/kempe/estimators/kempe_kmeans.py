@@ -19,7 +19,7 @@ from kempe.assign.mwis import METHODS, Method
 from kempe.assign.sequential import SequentialDescent
 from kempe.assign.simultaneous import SimultaneousDescent
 from kempe.estimators._base import ConstrainedClusterer
-from kempe.feasibility import is_tight
+from kempe.feasibility import find_colouring, is_tight
 from kempe.mutate import RELOCATIONS, Relocation, RelocationKind
 from kempe.problem import Colours, Problem
 from kempe.search.callbacks import Callbacks
@@ -234,9 +234,10 @@ class KempeKMeans(ConstrainedClusterer):
 
     def _memetic(self, problem: Problem, recorder: Recorder, rng: np.random.Generator) -> Result:
         descent = self._descent(problem)
+        known = self._known_colouring(problem, recorder, rng)
         return memetic_search(
             problem,
-            lambda number, child: self._start(problem, descent, recorder, number, child),
+            lambda number, child: self._start(problem, descent, recorder, number, child, known),
             descent,
             recorder,
             rng,
@@ -245,6 +246,14 @@ class KempeKMeans(ConstrainedClusterer):
             n_jobs=effective_n_jobs(self.n_jobs),
         )
 
+    def _known_colouring(
+        self, problem: Problem, recorder: Recorder, rng: np.random.Generator
+    ) -> Colours | None:
+        """Find a colouring for all starts to fall back on, where that may take long."""
+        if self.exact == "never" or not is_tight(problem):
+            return None
+        return find_colouring(problem, rng, recorder.stopper)
+
     def _start(
         self,
         problem: Problem,
@@ -252,6 +261,7 @@ class KempeKMeans(ConstrainedClusterer):
         recorder: Recorder,
         number: int,
         rng: np.random.Generator,
+        known: Colours | None = None,
     ) -> Colours:
         given = isinstance(self.init, str) or number == 0
         return starting_solution(
@@ -261,7 +271,8 @@ class KempeKMeans(ConstrainedClusterer):
             rng,
             recorder.stopper,
             exhaustive=self.exact != "never",
-            rounds=self._saturation_rounds(problem),
+            known=known,
+            rounds=0 if known is not None else self._saturation_rounds(problem),
         )
 
     def _saturation_rounds(self, problem: Problem) -> int:

@@ -147,4 +147,4 @@ class Recorder:
             return "callback"
         if self._rule.triggered is not None:
             return _REASONS.get(type(self._rule.triggered), "user_rule")
-        return "time_limit" if self.stopper.stopped else otherwise
+        return "time_limit" if self.stopper.remaining == 0.0 else otherwise

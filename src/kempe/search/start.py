@@ -23,6 +23,7 @@ def starting_solution(
     stopper: _core.Stopper,
     *,
     exhaustive: bool = False,
+    known: Colours | None = None,
     rounds: int = 0,
 ) -> Colours:
     """Find a proper colouring and settle it on the starting centroids.
@@ -34,6 +35,8 @@ def starting_solution(
     ----------
     exhaustive
         Whether to go on by tabu search and exact methods if saturation order finds no colouring.
+    known
+        A colouring to take then, instead of a search for another.
     rounds
         If positive, the saturation-ordered assignment is repeated about the means up to so many
         times, as long as it lowers the inertia, instead of settling on the first centroids. Each
@@ -49,7 +52,7 @@ def starting_solution(
     """
     centroids = starting_centroids(problem, init, rng)
     if exhaustive:
-        colours = find_colouring(problem, rng, stopper, centroids)
+        colours = find_colouring(problem, rng, stopper, centroids, known)
     else:
         colours = initial_colouring(problem, centroids)
     if rounds:
