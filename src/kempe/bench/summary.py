@@ -19,6 +19,9 @@ from kempe.bench.store import NO_DATA, Record
 BASELINE = "KSKM"
 """Method that multiples refer to, as in the paper."""
 
+ALL = "all collections"
+"""Name under which results over all collections together are shown."""
+
 POPULATION = ("S_MDEClust",)
 """Methods of which one run is set against the best of all runs of another, as in the paper."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from importlib import resources
 from typing import Literal
@@ -212,6 +212,17 @@ class PaperTable:
         """Whether any cell has a number of ours."""
         return any(cell.ours is not None for cell in self.cells)
 
+    def numbers(self, cell: TableCell | None) -> tuple[str, str]:
+        """Ours and the published number as text; a dash where there is none."""
+        if cell is None:
+            return "–", "–"
+        ours = None if cell.ours is None else cell.ours.value
+        decimals = self.spec.decimals
+        return (
+            format_number(ours, cell.quantity, decimals),
+            format_number(cell.paper, cell.quantity, decimals),
+        )
+
     def agreement(self) -> Agreement:
         """Count the cells that agree."""
         published = [cell for cell in self.cells if cell.paper is not None and not cell.given]
@@ -226,6 +237,12 @@ class PaperTable:
             partial=len(with_runs) - len(whole),
             missing=len(published) - len(with_runs),
         )
+
+
+def total_agreement(tables: Sequence[PaperTable]) -> Agreement:
+    """Count over all tables."""
+    counts = [asdict(table.agreement()) for table in tables]
+    return Agreement(**{name: sum(item[name] for item in counts) for name in counts[0]})
 
 
 def build_tables(summary: Summary) -> list[PaperTable]:

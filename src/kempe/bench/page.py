@@ -1,0 +1,385 @@
+"""The HTML page of a report, with nothing outside it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from html import escape
+from importlib import resources
+from string import Template
+from typing import Any
+
+from kempe import datasets
+from kempe.bench import figures
+from kempe.bench.plan import MAIN
+from kempe.bench.statistics import Comparison
+from kempe.bench.store import Record
+from kempe.bench.summary import ALL, Cell, Quantity, Summary
+from kempe.bench.tables import (
+    UNPUBLISHED,
+    PaperTable,
+    TableCell,
+    format_number,
+    total_agreement,
+)
+from kempe.bench.wording import HEADINGS, in_sentence, p_value, verdict
+from kempe.datasets.catalogue import COLLECTIONS
+
+_PAPER_SEEDS = 10
+
+
+def html_page(
+    summary: Summary,
+    records: Sequence[Record],
+    tables: Sequence[PaperTable],
+    comparisons: dict[tuple[str, str], list[Comparison]],
+    machines: Sequence[dict[str, Any]],
+) -> str:
+    """Give the whole page, with nothing outside it."""
+    template = resources.files("kempe.bench").joinpath("report.html").read_text(encoding="utf-8")
+    return Template(template).substitute(
+        verdict=verdict(tables),
+        contents=_contents(tables),
+        facts=_facts(summary, records, machines),
+        coverage=_coverage(summary),
+        agreement=_agreement(tables),
+        tables="\n".join(_html_table(table) for table in tables),
+        profiles=figures.performance_profiles(summary) if summary.instances() else "",
+        convergence=figures.convergence(summary),
+        scaling=figures.scaling(summary),
+        comparisons="\n".join(_comparison_table(*key, pairs) for key, pairs in comparisons.items()),
+        failures=_failures(records),
+        details=_details(summary),
+        data=_data_sets(),
+    )
+
+
+def _contents(tables: Sequence[PaperTable]) -> str:
+    links = [
+        f'<li><a href="#{table.spec.name}">{escape(table.spec.title)}</a>'
+        f"{'' if table.has_runs else ' <small>no runs</small>'}</li>"
+        for table in tables
+    ]
+    return "".join(links)
+
+
+def _facts(summary: Summary, records: Sequence[Record], machines: Sequence[dict[str, Any]]) -> str:
+    failed = sum(not record.ok for record in records)
+    seconds = sum(record.cpu_s or 0.0 for record in records)
+    instances = {(record.dataset, record.level) for record in records}
+    seeds = {record.seed for record in records}
+    limits = sorted({record.time_limit for record in records})
+    items = {
+        "runs": f"{len(records):,}, of which {failed:,} failed",
+        "instances": f"{len(instances):,} (data set and level)",
+        "methods": ", ".join(sorted({record.method for record in records})),
+        "seeds": f"{len(seeds)}, with the same starting centroids for all methods",
+        "time limit": ", ".join(f"{limit:g} s" for limit in limits) + " per run",
+        "processor time": f"{_duration(seconds)} in all",
+        "violated constraints": f"{sum(record.violations or 0 for record in records)}",
+    }
+    for number, facts in enumerate(machines, start=1):
+        packages = ", ".join(f"{name} {version}" for name, version in facts["packages"].items())
+        title = "machine" if len(machines) == 1 else f"machine {number}"
+        items[title] = (
+            f"{facts['processor']}, {facts['cores']} cores; Python {facts['python']}; {packages}"
+        )
+    return "".join(f"<dt>{escape(k)}</dt><dd>{escape(v)}</dd>" for k, v in items.items())
+
+
+def _coverage(summary: Summary) -> str:
+    """Per method what was run: instances of each collection, seeds, limits, outcomes."""
+    rows = []
+    for variant in summary.variants():
+        for method in summary.methods(variant):
+            cells = {
+                key[1]: [cell for (v, d, _, m), cell in summary.cells.items() if (v, d, m) == key]
+                for key in {
+                    (v, d, m) for v, d, _, m in summary.cells if (v, m) == (variant, method)
+                }
+            }
+            rows.append(_coverage_row(variant, method, cells))
+    return "\n".join(rows)
+
+
+def _coverage_row(variant: str, method: str, cells: dict[str, list[Cell]]) -> str:
+    parts = []
+    for collection in COLLECTIONS:
+        found = [
+            cell for name, group in cells.items() if name.startswith(collection) for cell in group
+        ]
+        parts.append(_covered(found, collection))
+    runs = [run for group in cells.values() for cell in group for run in cell.runs]
+    limits = ", ".join(f"{limit:g}" for limit in sorted({run.time_limit for run in runs}))
+    stopped = sum(run.stop_reason == "time_limit" for run in runs)
+    failed = sum(not run.ok for run in runs)
+    setting = (
+        "" if variant == MAIN else f" <small>{escape(_SETTINGS.get(variant, variant))}</small>"
+    )
+    return (
+        f"<tr><th scope=row>{escape(method)}{setting}</th>{''.join(parts)}<td>{limits} s</td>"
+        f"<td>{len(runs):,}</td><td>{failed or ''}</td><td>{stopped or ''}</td>"
+        f"<td>{_duration(sum(run.cpu_s or 0.0 for run in runs))}</td></tr>"
+    )
+
+
+def _covered(cells: Sequence[Cell], collection: str) -> str:
+    if not cells:
+        return "<td class=none>–</td>"
+    total = len(datasets.names(collection)) * len(datasets.levels(collection))
+    count = f"all {total}" if len(cells) == total else f"{len(cells)} of {total}"
+    return f"<td>{count}<small>{_seeds({len(cell.seeds) for cell in cells})}</small></td>"
+
+
+def _seeds(numbers: set[int]) -> str:
+    low, high = min(numbers), max(numbers)
+    return f"{low if low == high else f'{low} to {high}'} {'seed' if high == 1 else 'seeds'}"
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    return f"{seconds / 3600:.1f} h" if seconds > 5400 else f"{seconds / 60:.1f} min"
+
+
+def _agreement(tables: Sequence[PaperTable]) -> str:
+    rows = [
+        (f'<a href="#{table.spec.name}">{escape(table.spec.title)}</a>', table.agreement())
+        for table in tables
+    ]
+    return "\n".join(
+        f"<tr><th scope=row>{title}</th>"
+        f"<td>{_share(counts.direction, counts.directed)}</td>"
+        f"<td>{_share(counts.size, counts.compared)}</td>"
+        f"<td>{counts.partial or ''}</td><td>{counts.missing or ''}</td></tr>"
+        for title, counts in [*rows, ("All tables", total_agreement(tables))]
+    )
+
+
+def _share(part: int, whole: int) -> str:
+    if not whole:
+        return "<span class=none>–</span>"
+    width = round(100 * part / whole)
+    return (
+        f"<span class=share style='--share:{width}%'><b>{part}</b> of {whole}</span>"
+        f"<span class=percent>{width} %</span>"
+    )
+
+
+def _html_table(table: PaperTable) -> str:
+    parts = [f"<section id={table.spec.name}><h3>{escape(table.spec.title)}</h3>"]
+    if not table.has_runs:
+        parts.append("<p>No runs in this store; the numbers are the paper's.</p>")
+    for quantity, _, rule in table.spec.parts:
+        if len(table.spec.parts) > 1:
+            parts.append(f"<h4>{HEADINGS[quantity]}</h4>")
+        if table.has_runs:
+            parts.append(f"<p class=rule>Agreement in size: {escape(rule.describe())}.</p>")
+            parts.append(_html_part(table, quantity))
+        else:
+            body = _html_part(table, quantity)
+            parts.append(f"<details><summary>The paper's numbers</summary>{body}</details>")
+    return "".join(parts) + "</section>"
+
+
+def _html_part(table: PaperTable, quantity: Quantity) -> str:
+    methods, cells = table.methods(quantity), table.lookup()
+    tried = {(cell.dataset, cell.level) for cell in table.cells if cell.ours is not None}
+    head = "".join(_method_head(method, table, quantity) for method in methods)
+    rows, previous = [], ""
+    for dataset, level in [row for row in table.rows if row in tried or not table.has_runs]:
+        name = "" if dataset == previous else escape(dataset)
+        row = "".join(
+            _html_cell(cells.get((dataset, level, quantity, method)), table) for method in methods
+        )
+        group = " class=group" if name else ""
+        rows.append(f"<tr{group}><th scope=row>{name}</th><th scope=row>{level:g}</th>{row}</tr>")
+        previous = dataset
+    return (
+        f"<div class=scroll><table class=paper><thead><tr><th>data</th><th>level</th>{head}</tr>"
+        f"</thead><tbody>{''.join(rows)}</tbody></table></div>{_left_out(table, len(rows))}"
+    )
+
+
+def _method_head(method: str, table: PaperTable, quantity: Quantity) -> str:
+    """Name of a method and, where it is not the paper's, the number of its seeds."""
+    seeds = {
+        cell.ours.n_seeds
+        for cell in table.cells
+        if (cell.method, cell.quantity) == (method, quantity) and cell.ours is not None
+    }
+    note = f"<small>{_seeds(seeds)}</small>" if seeds and seeds != {_PAPER_SEEDS} else ""
+    return f"<th scope=col>{escape(method)}{note}</th>"
+
+
+def _left_out(table: PaperTable, shown: int) -> str:
+    count = len(table.rows) - shown
+    return f"<p class=rule>{count} rows of the paper have no runs here.</p>" if count else ""
+
+
+def _html_cell(cell: TableCell | None, table: PaperTable) -> str:
+    ours, paper = table.numbers(cell)
+    below = f"<small>{paper}</small>"
+    if cell is not None and cell.method in UNPUBLISHED:
+        below = ""
+    if cell is None or cell.ours is None:
+        return f"<td class=absent>–{below}</td>"
+    if math.isnan(cell.ours.value):
+        ours = "failed"
+    classes, mark = [], ""
+    if cell.ours.partial:
+        classes.append("partial")
+    if cell.size is False and cell.paper is not None:
+        classes.append("off")
+        if not math.isnan(cell.ours.value):
+            mark = "▲" if cell.ours.value > cell.paper else "▼"
+    if cell.direction is False:
+        classes.append("turned")
+        mark += "≠"
+    return (
+        f'<td class="{" ".join(classes)}" title="{escape(_tooltip(cell))}">'
+        f"{ours}{f'<i>{mark}</i>' if mark else ''}{below}</td>"
+    )
+
+
+def _tooltip(cell: TableCell) -> str:
+    ours = cell.ours
+    if ours is None:
+        return ""
+    text = f"{cell.method}: {ours.value:.6g}" if ours.n_sets else f"{cell.method}: no run succeeded"
+    if not math.isnan(ours.low):
+        text += f", 95 % interval {ours.low:.6g} to {ours.high:.6g}"
+    if ours.n_sets_wanted > 1:
+        text += f"; {ours.n_sets_tried} of {ours.n_sets_wanted} data sets"
+        if ours.n_sets < ours.n_sets_tried:
+            text += f", {ours.n_sets} of them solved"
+    text += f"; {ours.n_runs} runs, {ours.n_seeds} seeds"
+    return text + (f"; paper {cell.paper:g}" if cell.paper is not None else "")
+
+
+def _comparison_table(collection: str, quantity: str, pairs: Sequence[Comparison]) -> str:
+    rows = "".join(
+        f"<tr><th scope=row>{escape(pair.first)}</th><th scope=row>{escape(pair.second)}</th>"
+        f"<td>{pair.n}</td><td>{pair.wins}</td><td>{pair.losses}</td><td>{pair.ratio:.4g}</td>"
+        f"<td>{p_value(pair.p_value)}</td><td class={'sure' if pair.p_holm < 0.05 else 'open'}>"
+        f"{p_value(pair.p_holm)}</td></tr>"
+        for pair in pairs
+    )
+    names = "first,second,instances,first better,second better,ratio,p,p (Holm)"
+    head = names.split(",")
+    columns = "".join(f"<th scope=col>{name}</th>" for name in head)
+    return (
+        f"<details{' open' if collection == ALL else ''}>"
+        f"<summary>{collection}: {in_sentence(quantity)}</summary>"
+        f"<div class=scroll><table class=pairs><thead><tr>{columns}</tr></thead>"
+        f"<tbody>{rows}</tbody></table></div></details>"
+    )
+
+
+def _failures(records: Sequence[Record]) -> str:
+    counts: dict[tuple[str, str], int] = {}
+    for record in records:
+        if not record.ok:
+            key = (record.method, record.reason.split(":")[0])
+            counts[key] = counts.get(key, 0) + 1
+    if not counts:
+        return "<p>No run failed.</p>"
+    rows = "".join(
+        f"<tr><th scope=row>{escape(method)}</th><th scope=row>{escape(kind)}</th>"
+        f"<td>{count:,}</td></tr>"
+        for (method, kind), count in sorted(counts.items())
+    )
+    return (
+        "<div class=scroll><table class=pairs><thead><tr><th>method</th><th>reason</th>"
+        f"<th>runs</th></tr></thead><tbody>{rows}</tbody></table></div>"
+    )
+
+
+_SETTINGS = {MAIN: "", "no-mutation": "without mutation", "no-must-link": "without must-link pairs"}
+
+
+def _details(summary: Summary) -> str:
+    """Tables of every instance: means over seeds, and for the usual setting the best of them."""
+    quantities: tuple[Quantity, ...] = ("inertia", "time", "ari", "success")
+    parts = []
+    for variant in summary.variants():
+        setting = f", {_SETTINGS.get(variant, variant)}" if variant != MAIN else ""
+        for collection in COLLECTIONS:
+            instances = summary.instances(variant, collection)
+            kinds = [(quantity, False) for quantity in quantities]
+            if variant == MAIN:
+                kinds += [("inertia", True), ("time", True), ("ari", True)]
+            parts += [
+                f"<details><summary>{collection}{escape(setting)}: {_detail_title(*kind)}</summary>"
+                f"{_detail_table(summary, instances, variant, *kind)}</details>"
+                for kind in kinds
+                if instances
+            ]
+    return "".join(parts)
+
+
+def _detail_title(quantity: str, best: bool) -> str:
+    name = in_sentence(quantity)
+    if not best:
+        return f"mean {name}" if quantity != "success" else name
+    return {"inertia": "lowest", "time": "total", "ari": "highest"}[
+        quantity
+    ] + f" {name} of all seeds"
+
+
+def _detail_table(
+    summary: Summary,
+    instances: Sequence[tuple[str, float]],
+    variant: str,
+    quantity: Quantity,
+    best: bool,
+) -> str:
+    values = summary.matrix(quantity, instances, variant, best=best)
+    lower_is_better = quantity in ("inertia", "time")
+    head = "".join(f"<th scope=col>{escape(method)}</th>" for method in values)
+    rows = []
+    for number, (dataset, level) in enumerate(instances):
+        row = [float(found[number]) for found in values.values()]
+        known = [value for value in row if not math.isnan(value)]
+        top = (min if lower_is_better else max)(known, default=math.nan)
+        cells = "".join(_detail_cell(value, top, quantity) for value in row)
+        name = escape(dataset.split("/")[1])
+        rows.append(f"<tr><th scope=row>{name}</th><th scope=row>{level:g}</th>{cells}</tr>")
+    return (
+        f"<div class=scroll><table><thead><tr><th>data</th><th>level</th>{head}</tr></thead>"
+        f"<tbody>{''.join(rows)}</tbody></table></div>"
+    )
+
+
+def _data_sets() -> str:
+    """Characteristics of the data sets and sizes of their constraint sets, per collection."""
+    return "".join(
+        f"<details><summary>{collection}: rows, features, clusters and pairs</summary>"
+        f"{_data_table(collection)}</details>"
+        for collection in COLLECTIONS
+    )
+
+
+def _data_table(collection: str) -> str:
+    levels = datasets.levels(collection)
+    names = ["rows", "features", "clusters", *(f"{level:g}" for level in levels)]
+    head = "".join(f"<th scope=col>{name}</th>" for name in names)
+    rows = []
+    for facts in datasets.describe(f"{collection}/*"):
+        sizes = [f"{n:,}" for n in (facts.n_rows, facts.n_features, facts.n_clusters)]
+        pairs = [
+            f"{must:,} / {cannot:,}" for must, cannot in (facts.counts[level] for level in levels)
+        ]
+        cells = "".join(f"<td>{cell}</td>" for cell in [*sizes, *pairs])
+        rows.append(f"<tr><th scope=row>{escape(facts.name)}</th>{cells}</tr>")
+    return (
+        f"<div class=scroll><table><thead><tr><th>data</th>{head}</tr></thead>"
+        f"<tbody>{''.join(rows)}</tbody></table></div>"
+    )
+
+
+def _detail_cell(value: float, best: float, quantity: str) -> str:
+    decimals = 3 if quantity == "time" else 2
+    text = format_number(value, quantity, decimals)
+    is_best = not math.isnan(value) and math.isclose(value, best, rel_tol=1e-6)
+    return f"<td class=best>{text}</td>" if is_best else f"<td>{text}</td>"
