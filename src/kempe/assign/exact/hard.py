@@ -39,6 +39,8 @@ ROUNDING = 1e-6
 # build on.
 WEAK = 0.4
 WEAK_COUNT = 15
+# So is one this far below the best colouring, if any better colouring will do.
+WEAK_GAP = 0.25
 # Choices whose reduced cost is below these shares of the gap are looked at first, each time for at
 # most this share of the time that is left.
 LIKED = (0.01, 0.1)
@@ -299,7 +301,8 @@ class _Search:
     def is_weak(self, solution: LinearSolution) -> bool:
         largest = solution.shares[self.unsolved[self.hard.component]].max(axis=1, initial=0.0)
         split = int(np.sum((largest > 0.0) & (largest < 1.0 - ROUNDING)))
-        return split > max(WEAK_COUNT, WEAK * int(np.sum(largest > 0.0)))
+        far = self.task.first and bool(self.lower.sum() < (1 - WEAK_GAP) * self.upper.sum())
+        return far or split > max(WEAK_COUNT, WEAK * int(np.sum(largest > 0.0)))
 
     def rows_of_unsolved(self) -> NDArray[np.bool_]:
         first = self.hard.cliques.members[self.hard.cliques.offsets[:-1]]
