@@ -68,9 +68,9 @@ class KempeKMeans(ConstrainedClusterer):
         change of the inertia: faster, and lower optima. ``"simultaneous"`` is Algorithm 2 of the
         paper: all improving chains at fixed centroids, of which it swaps a compatible set.
     mwis : {"greedy", "spectral", "exact"}, default="greedy"
-        How ``"simultaneous"`` chooses compatible chains. ``"greedy"`` (with local search) is by
-        far the fastest and hardly worse than ``"exact"``; ``"spectral"`` is the heuristic of
-        appendix A.1.
+        How ``"simultaneous"`` chooses compatible chains. ``"greedy"`` (with local search) is the
+        cheapest, ``"exact"`` solves an integer program in every step, ``"spectral"`` is the
+        heuristic of appendix A.1.
     init : {"k-means++", "random"} or array of shape (n_clusters, n_features), default="k-means++"
         Starting centroids. ``"k-means++"`` spreads them out and starts lower; ``"random"`` takes
         supernodes at random. An array is used for the first solution of the search.
@@ -89,9 +89,9 @@ class KempeKMeans(ConstrainedClusterer):
     target_inertia : float or None, default=None
         The search ends as soon as the inertia is this low.
     relocation : {"replace", "reposition", "kmeans", "sdp"}, default="replace"
-        Where relocated centroids go. ``"replace"`` puts one on a costly supernode and is the best
-        in our measurements; ``"reposition"`` splits the cluster of highest inertia; ``"kmeans"``
-        and ``"sdp"`` move all centroids to those of an unconstrained solution and cost most time.
+        Where relocated centroids go. ``"replace"`` puts one on a costly supernode; ``"reposition"``
+        splits the cluster of highest inertia; ``"kmeans"`` and ``"sdp"`` move all centroids to
+        those of an unconstrained solution and cost most time.
         The memetic search with sequential assignment always replaces.
     perturbation : float, default=0.8
         Share of the mutations of ``"iterated"`` that perturb all centroids a little instead of
