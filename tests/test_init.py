@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from core_random import CoreRandom
-from kempe import Constraints, InfeasibleConstraintsError, _core
+from kempe import Constraints, NoSolutionFoundError, _core
 from kempe import init as init_module
 from kempe.init import initial_colouring, starting_centroids
 from kempe.problem import Problem
@@ -156,8 +156,8 @@ def test_wrong_centroids_are_refused(given, message, planted):
         starting_centroids(planted(0).problem, given, np.random.default_rng(0))
 
 
-def test_a_clique_larger_than_k_is_infeasible():
+def test_it_finds_nothing_for_a_clique_larger_than_k():
     constraints = Constraints(None, [(0, 1), (0, 2), (1, 2)])
     problem = Problem.build(np.arange(4.0)[:, None], constraints, n_clusters=2)
-    with pytest.raises(InfeasibleConstraintsError):
+    with pytest.raises(NoSolutionFoundError):
         initial_colouring(problem, np.zeros((2, 1)))

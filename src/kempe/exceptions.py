@@ -9,7 +9,7 @@ class InfeasibleConstraintsError(ValueError):
     Attributes
     ----------
     certificate : object or None
-        What proves it, in the user's row numbers; ``None`` if there is no proof yet.
+        What proves it, in the user's row numbers; ``None`` if only a solver says so.
     """
 
     def __init__(self, message: str, certificate: object | None = None) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kempe import _core
-from kempe.exceptions import InfeasibleConstraintsError
+from kempe.exceptions import NoSolutionFoundError
 from kempe.problem import Centroids, Colours, Problem
 
 Init: TypeAlias = Literal["k-means++", "random"] | NDArray[np.floating]
@@ -46,8 +46,8 @@ def initial_colouring(problem: Problem, centroids: Centroids) -> Colours:
 
     Raises
     ------
-    InfeasibleConstraintsError
-        If neither finds a colouring.
+    NoSolutionFoundError
+        If neither finds a colouring; there may be one all the same.
     """
     colours, stuck = _core.saturation_assignment(problem.core, centroids)
     if stuck < 0:
@@ -55,9 +55,9 @@ def initial_colouring(problem: Problem, centroids: Centroids) -> Colours:
     colours, stuck = _core.dsatur(problem.core, problem.n_clusters)
     if stuck < 0:
         return colours
-    raise InfeasibleConstraintsError(
-        f"no clustering into {problem.n_clusters} clusters was found that satisfies all "
-        "cannot-link pairs"
+    raise NoSolutionFoundError(
+        f"neither saturation order nor DSATUR found a clustering into {problem.n_clusters} "
+        "clusters that satisfies all cannot-link pairs; it may nevertheless exist"
     )
 
 

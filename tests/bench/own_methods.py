@@ -54,11 +54,6 @@ class Infeasible(Steady):
         raise InfeasibleConstraintsError("no way", certificate="because")
 
 
-class Unproven(Steady):
-    def fit(self, X, *, constraints):
-        raise InfeasibleConstraintsError("none found")
-
-
 class Unlucky(Steady):
     def fit(self, X, *, constraints):
         raise NoSolutionFoundError("stuck")

@@ -89,7 +89,6 @@ FAILURES = {
     "Crash": "crash: killed by signal SIGSEGV",
     "Violator": "violation: ",
     "Infeasible": "infeasible: no way",
-    "Unproven": "no solution: none found",
     "Unlucky": "no solution: stuck",
     "Broken": "error: KeyError 'oops'",
     "Missing": "error: AttributeError",

@@ -21,7 +21,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from kempe import Constraints, InfeasibleConstraintsError, KempeKMeans
+from kempe import Constraints, InfeasibleConstraintsError, KempeKMeans, NoSolutionFoundError
 from kempe.search.callbacks import Callbacks
 
 EXPECTED_FAILURES = {
@@ -754,9 +754,12 @@ def test_a_clique_of_more_rows_than_clusters_is_infeasible(search):
 def test_an_odd_cycle_is_infeasible_for_two_clusters_and_feasible_for_three():
     cycle = [(i, (i + 1) % 5) for i in range(5)]
     X = np.random.default_rng(0).normal(size=(8, 2))
-    for exact in ("never", "start", "refine"):
-        with pytest.raises(InfeasibleConstraintsError):
+    for exact in ("auto", "start", "refine"):
+        with pytest.raises(InfeasibleConstraintsError) as error:
             KempeKMeans(2, exact=exact).fit(X, cannot_link=cycle)
+        assert error.value.certificate is not None
+    with pytest.raises(NoSolutionFoundError, match="may nevertheless exist"):
+        KempeKMeans(2, exact="never").fit(X, cannot_link=cycle)
     labels = KempeKMeans(3).fit(X, cannot_link=cycle).labels_
     assert all(labels[a] != labels[b] for a, b in cycle)
 

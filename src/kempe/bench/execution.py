@@ -37,8 +37,7 @@ def execute(task: Task, on_ready: Callable[[], None] = lambda: None) -> Record:
     try:
         return _run(task, data, on_ready)
     except InfeasibleConstraintsError as error:
-        proven = error.certificate is not None
-        return _failure(task, "infeasible" if proven else "no solution", error)
+        return _failure(task, "infeasible", error)
     except NoSolutionFoundError as error:
         return _failure(task, "no solution", error)
     except MemoryError as error:

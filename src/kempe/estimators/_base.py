@@ -102,6 +102,8 @@ class ConstrainedClusterer(
         ------
         InfeasibleConstraintsError
             If the constraints contradict each other or need more than ``n_clusters`` clusters.
+        NoSolutionFoundError
+            If the method found no clustering, which may nevertheless exist.
         """
         problem = self._build_problem(
             X, as_constraints(must_link, cannot_link, constraints), sample_weight

@@ -46,9 +46,9 @@ def starting_solution(
     Raises
     ------
     InfeasibleConstraintsError
-        If there is none, or if none was found and ``exhaustive`` is off.
+        If there is none.
     NoSolutionFoundError
-        If none was found in time.
+        If none was found, in time or without ``exhaustive``.
     """
     centroids = starting_centroids(problem, init, rng)
     if exhaustive:
