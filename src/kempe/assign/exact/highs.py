@@ -23,7 +23,7 @@ LONGEST_LIMIT = 1e7
 FEW_ROWS = 20_000
 # What one unit of effort stands for: about a second on a model of middling size.
 ITERATIONS_PER_EFFORT = 40_000
-NODES_PER_EFFORT = 800
+NODES_PER_EFFORT = 200
 
 
 @dataclass(frozen=True)
