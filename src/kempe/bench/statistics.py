@@ -95,15 +95,20 @@ def bootstrap_interval(values: ArrayLike) -> tuple[float, float]:
     return float(interval.low), float(interval.high)
 
 
-def compare(first: str, second: str, a: ArrayLike, b: ArrayLike) -> Comparison:
+def compare(first: str, second: str, a: ArrayLike, b: ArrayLike, same: float = SAME) -> Comparison:
     """Test whether two methods differ in a positive quantity, instance by instance.
 
     Instances on which either has no value are left out. The test is on logarithms of ratios, so
     that large instances do not outweigh small ones.
+
+    Parameters
+    ----------
+    same
+        Values that differ by a smaller share count as equal.
     """
     ratios = np.asarray(a, dtype=np.float64) / np.asarray(b, dtype=np.float64)
     difference = np.log(ratios[np.isfinite(ratios)])
-    difference[np.abs(difference) < SAME] = 0.0
+    difference[np.abs(difference) < same] = 0.0
     return Comparison(
         first,
         second,
