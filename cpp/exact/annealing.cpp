@@ -4,11 +4,14 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <stdexcept>
 #include <vector>
 
+#include "basics/checks.h"
 #include "basics/random.h"
 #include "basics/stopper.h"
 #include "graph/graph_arguments.h"
+#include "graph/neighbour_counts.h"
 #include "module.h"
 
 namespace kempe {
@@ -22,21 +25,18 @@ struct Schedule {
 
 class Annealing {
  public:
-    Annealing(const GraphArgument& argument, const double* costs, int k, const Colour* start,
+    Annealing(const Graph& graph, const double* costs, int k, const Colour* start,
               std::uint64_t seed)
-        : graph_(argument.graph),
-          size_(argument.size),
+        : size_(graph.size),
           k_(k),
           costs_(costs),
           random_(seed),
           colour_(start, start + size_),
           best_(colour_),
-          count_(static_cast<std::size_t>(size_) * k, 0) {
-        for (Vertex v = 0; v < size_; ++v)
-            for (Vertex u : graph_.neighbours(v)) ++count_[at(v, colour_[u])];
+          neighbours_(graph, EveryVertex(graph), k, start) {
         std::int64_t ends = 0;
         for (Vertex v = 0; v < size_; ++v) {
-            ends += count_[at(v, colour_[v])];
+            ends += neighbours_[v][colour_[v]];
             cost_ += costs_[at(v, colour_[v])];
         }
         conflicts_ = ends / 2;
@@ -55,7 +55,7 @@ class Annealing {
         }
     }
 
-    std::vector<Colour>&& best() { return std::move(best_); }
+    const std::vector<Colour>& best() const { return best_; }
 
  private:
     std::size_t at(Vertex v, Colour c) const { return static_cast<std::size_t>(v) * k_ + c; }
@@ -65,10 +65,11 @@ class Annealing {
         auto target = static_cast<Colour>(random_.below(k_ - 1));
         target += target >= colour_[v];
         const double change = costs_[at(v, target)] - costs_[at(v, colour_[v])];
-        const int conflicts = count_[at(v, target)] - count_[at(v, colour_[v])];
+        const int conflicts = neighbours_[v][target] - neighbours_[v][colour_[v]];
         const double energy = change + price * conflicts;
         if (energy > 0.0 && random_.uniform() >= std::exp(-energy / temperature)) return;
-        move(v, target);
+        neighbours_.recolour(v, colour_[v], target);
+        colour_[v] = target;
         cost_ += change;
         conflicts_ += conflicts;
         if (conflicts_ == 0 && cost_ < best_cost_ - 1e-9) {
@@ -77,20 +78,11 @@ class Annealing {
         }
     }
 
-    void move(Vertex v, Colour target) {
-        for (Vertex u : graph_.neighbours(v)) {
-            --count_[at(u, colour_[v])];
-            ++count_[at(u, target)];
-        }
-        colour_[v] = target;
-    }
-
-    Graph graph_;
     int size_, k_;
     const double* costs_;
     Random random_;
     std::vector<Colour> colour_, best_;
-    std::vector<int> count_;
+    NeighbourCounts<EveryVertex> neighbours_;
     double cost_ = 0.0, best_cost_ = 0.0;
     std::int64_t conflicts_ = 0;
 };
@@ -98,17 +90,17 @@ class Annealing {
 Out1<Colour> anneal(In1<std::int64_t> offsets, In1<Vertex> targets, In2<double> costs,
                     In1<Colour> colours, int sweeps, double hot, double cold, double cheap,
                     double expensive, std::uint64_t seed, Stopper& stopper) {
-    const GraphArgument graph = graph_argument(offsets, targets);
-    check_shape(costs, graph.size);
+    const Graph graph = graph_argument(offsets, targets);
+    check_costs(costs, graph.size);
     const int k = static_cast<int>(costs.shape(1));
     check_colours(colours, graph.size, k);
     if (!(cold > 0 && hot >= cold && cheap > 0 && expensive >= cheap))
         throw std::invalid_argument("temperatures and prices must be positive and in order");
-    nb::gil_scoped_release release;
-    Annealing search(graph, costs.data(), k, colours.data(), seed);
-    if (k > 1 && graph.size > 0) search.run({sweeps, hot, cold, cheap, expensive}, stopper);
-    nb::gil_scoped_acquire acquire;
-    return to_numpy(search.best());
+    return to_numpy(unlocked([&] {
+        Annealing search(graph, costs.data(), k, colours.data(), seed);
+        if (k > 1 && graph.size > 0) search.run({sweeps, hot, cold, cheap, expensive}, stopper);
+        return search.best();
+    }));
 }
 
 }  // namespace

@@ -5,29 +5,32 @@
 #include <limits>
 #include <queue>
 #include <tuple>
+#include <utility>
 #include <vector>
 
+#include "basics/checks.h"
 #include "basics/stopper.h"
 #include "graph/graph_arguments.h"
+#include "graph/kempe_chain.h"
 #include "module.h"
 
 namespace kempe {
 namespace {
 
-constexpr Colour kNone = -1;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
+// Saturation order once more, but by the clusters that are left to a vertex: forbidden ones count
+// from the beginning, so vertices do not start level as they do in SaturationQueue.
 class CheapestFirst {
  public:
-    CheapestFirst(const GraphArgument& argument, const double* costs, int k)
-        : graph_(argument.graph),
-          size_(argument.size),
+    CheapestFirst(const Graph& graph, const double* costs, int k)
+        : graph_(graph),
           k_(k),
           costs_(costs),
-          colour_(size_, kNone),
-          open_(size_),
-          blocked_(static_cast<std::size_t>(size_) * k) {
-        for (Vertex v = 0; v < size_; ++v) {
+          colour_(graph.size, kUncoloured),
+          open_(graph.size),
+          blocked_(static_cast<std::size_t>(graph.size) * k) {
+        for (Vertex v = 0; v < graph.size; ++v) {
             int open = 0;
             for (Colour c = 0; c < k; ++c) {
                 const bool forbidden = costs[at(v, c)] == kInfinity;
@@ -44,35 +47,36 @@ class CheapestFirst {
         while (!queue_.empty()) {
             const auto [open, degree, v] = queue_.top();
             queue_.pop();
-            if (colour_[v] != kNone || -open != open_[v]) continue;
+            if (colour_[v] != kUncoloured || -open != open_[v]) continue;
             if (open_[v] == 0) return false;
             assign(v);
         }
         return true;
     }
 
-    std::vector<Colour>&& colours() { return std::move(colour_); }
+    const std::vector<Colour>& colours() const { return colour_; }
 
  private:
     std::size_t at(Vertex v, Colour c) const { return static_cast<std::size_t>(v) * k_ + c; }
     void push(Vertex v) { queue_.push({-open_[v], graph_.degree(v), v}); }
 
     void assign(Vertex v) {
-        Colour best = kNone;
+        Colour best = kUncoloured;
         for (Colour c = 0; c < k_; ++c)
-            if (!blocked_[at(v, c)] && (best == kNone || costs_[at(v, c)] < costs_[at(v, best)]))
+            if (!blocked_[at(v, c)] &&
+                (best == kUncoloured || costs_[at(v, c)] < costs_[at(v, best)]))
                 best = c;
         colour_[v] = best;
         for (Vertex u : graph_.neighbours(v)) {
-            if (colour_[u] != kNone || blocked_[at(u, best)]) continue;
+            if (colour_[u] != kUncoloured || blocked_[at(u, best)]) continue;
             blocked_[at(u, best)] = 1;
             --open_[u];
             push(u);
         }
     }
 
-    Graph graph_;
-    int size_, k_;
+    const Graph graph_;
+    int k_;
     const double* costs_;
     std::vector<Colour> colour_;
     std::vector<int> open_;
@@ -80,15 +84,18 @@ class CheapestFirst {
     std::priority_queue<std::tuple<int, std::int64_t, Vertex>> queue_;
 };
 
+// One chain after the other at given costs. The sequential descent differs in that its costs move
+// with the centroids, and that it keeps clusters from emptying; the simultaneous assignment in that
+// it wants all chains at once.
 class ChainDescent {
  public:
-    ChainDescent(const GraphArgument& argument, const double* costs, int k, const Colour* start)
-        : graph_(argument.graph),
-          size_(argument.size),
+    ChainDescent(const Graph& graph, const double* costs, int k, const Colour* start)
+        : size_(graph.size),
           k_(k),
           costs_(costs),
-          colour_(start, start + size_),
-          mark_(size_, 0) {}
+          colour_(start, start + graph.size),
+          neighbours_(graph, EveryVertex(graph), k, start),
+          chain_(graph.size) {}
 
     void run(Stopper& stopper) {
         for (Vertex v = 0, unchanged = 0; unchanged < size_; v = v + 1 == size_ ? 0 : v + 1) {
@@ -97,7 +104,7 @@ class ChainDescent {
         }
     }
 
-    std::vector<Colour>&& colours() { return std::move(colour_); }
+    const std::vector<Colour>& colours() const { return colour_; }
 
  private:
     double cost(Vertex v, Colour c) const { return costs_[static_cast<std::size_t>(v) * k_ + c]; }
@@ -106,73 +113,70 @@ class ChainDescent {
     bool improve(Vertex v) {
         const double now = cost(v, colour_[v]);
         double best = -1e-12 * (1.0 + std::abs(now));
-        Colour target = kNone;
+        Colour target = kUncoloured;
         for (Colour c = 0; c < k_; ++c) {
             if (cost(v, c) >= now) continue;
-            const double change = chain(v, c);
+            const double change = collect(v, c);
             if (change < best) {
                 best = change;
                 target = c;
             }
         }
-        if (target == kNone) return false;
-        const Colour old = colour_[v];
-        chain(v, target);
-        for (Vertex u : chain_) colour_[u] = colour_[u] == old ? target : old;
+        if (target == kUncoloured) return false;
+        collect(v, target);
+        swap(colour_[v], target);
         return true;
     }
 
     // Collect the chain of v for its colour and c; the change of cost when it is swapped.
-    double chain(Vertex v, Colour c) {
-        const Colour old = colour_[v];
-        chain_.assign(1, v);
-        mark_[v] = ++stamp_;
+    double collect(Vertex v, Colour c) {
         double change = 0.0;
-        for (std::size_t head = 0; head < chain_.size(); ++head) {
-            const Vertex w = chain_[head];
-            const Colour mine = colour_[w], other = mine == old ? c : old;
-            const double target = cost(w, other);
-            if (target == kInfinity) return kInfinity;
-            change += target - cost(w, mine);
-            for (Vertex u : graph_.neighbours(w)) {
-                if (colour_[u] != other || mark_[u] == stamp_) continue;
-                mark_[u] = stamp_;
-                chain_.push_back(u);
-            }
-        }
-        return change;
+        const bool allowed =
+            chain_.collect(neighbours_, colour_.data(), v, c, [&](Vertex u, Colour wanted) {
+                const double target = cost(u, wanted);
+                change += target - cost(u, colour_[u]);
+                return target < kInfinity;
+            });
+        return allowed ? change : kInfinity;
     }
 
-    Graph graph_;
+    void swap(Colour a, Colour b) {
+        for (Vertex u : chain_.vertices()) {
+            const Colour old = colour_[u];
+            colour_[u] = old == a ? b : a;
+            neighbours_.recolour(u, old, colour_[u]);
+        }
+    }
+
     int size_, k_;
     const double* costs_;
     std::vector<Colour> colour_;
-    std::vector<std::int64_t> mark_;
-    std::vector<Vertex> chain_;
-    std::int64_t stamp_ = 0;
+    NeighbourCounts<EveryVertex> neighbours_;
+    KempeChain chain_;
 };
 
 nb::tuple cheapest_colouring(In1<std::int64_t> offsets, In1<Vertex> targets, In2<double> costs) {
-    const GraphArgument graph = graph_argument(offsets, targets);
-    check_shape(costs, graph.size);
-    nb::gil_scoped_release release;
-    CheapestFirst search(graph, costs.data(), static_cast<int>(costs.shape(1)));
-    const bool complete = search.run();
-    nb::gil_scoped_acquire acquire;
-    return nb::make_tuple(to_numpy(search.colours()), complete);
+    const Graph graph = graph_argument(offsets, targets);
+    check_costs(costs, graph.size);
+    auto [colours, complete] = unlocked([&] {
+        CheapestFirst search(graph, costs.data(), static_cast<int>(costs.shape(1)));
+        const bool all = search.run();
+        return std::pair(search.colours(), all);
+    });
+    return nb::make_tuple(to_numpy(std::move(colours)), complete);
 }
 
 Out1<Colour> chain_descent(In1<std::int64_t> offsets, In1<Vertex> targets, In2<double> costs,
                            In1<Colour> colours, Stopper& stopper) {
-    const GraphArgument graph = graph_argument(offsets, targets);
-    check_shape(costs, graph.size);
+    const Graph graph = graph_argument(offsets, targets);
+    check_costs(costs, graph.size);
     const int k = static_cast<int>(costs.shape(1));
     check_colours(colours, graph.size, k);
-    nb::gil_scoped_release release;
-    ChainDescent descent(graph, costs.data(), k, colours.data());
-    descent.run(stopper);
-    nb::gil_scoped_acquire acquire;
-    return to_numpy(descent.colours());
+    return to_numpy(unlocked([&] {
+        ChainDescent descent(graph, costs.data(), k, colours.data());
+        descent.run(stopper);
+        return descent.colours();
+    }));
 }
 
 }  // namespace

@@ -15,14 +15,11 @@ namespace {
 // Greedy cover: take an edge that no clique covers yet, grow it to a maximal clique, repeat.
 class CliqueCover {
  public:
-    explicit CliqueCover(const GraphArgument& argument)
-        : graph_(argument.graph),
-          size_(argument.size),
-          covered_(graph_.offsets[size_], 0),
-          gain_(size_, 0) {}
+    explicit CliqueCover(const Graph& graph)
+        : graph_(graph), covered_(graph.offsets[graph.size], 0), gain_(graph.size, 0) {}
 
     void run() {
-        for (Vertex v = 0; v < size_; ++v)
+        for (Vertex v = 0; v < graph_.size; ++v)
             for (std::int64_t e = graph_.offsets[v]; e < graph_.offsets[v + 1]; ++e)
                 if (!covered_[e] && graph_.targets[e] > v) grow(v, graph_.targets[e]);
     }
@@ -83,8 +80,7 @@ class CliqueCover {
         }
     }
 
-    Graph graph_;
-    int size_;
+    const Graph graph_;
     std::vector<std::uint8_t> covered_;
     std::vector<int> gain_;
     std::vector<Vertex> clique_, common_, next_;
@@ -92,10 +88,7 @@ class CliqueCover {
 
 nb::tuple clique_cover(In1<std::int64_t> offsets, In1<Vertex> targets) {
     CliqueCover cover(graph_argument(offsets, targets));
-    {
-        nb::gil_scoped_release release;
-        cover.run();
-    }
+    unlocked([&] { cover.run(); });
     return nb::make_tuple(to_numpy(std::move(cover.offsets)), to_numpy(std::move(cover.members)));
 }
 
@@ -103,19 +96,15 @@ nb::tuple clique_cover(In1<std::int64_t> offsets, In1<Vertex> targets) {
 // bound with a greedy colouring as the upper bound (Tomita and Seki 2003).
 class CliqueSearch {
  public:
-    CliqueSearch(const GraphArgument& argument, std::size_t wanted, Stopper& stopper)
-        : graph_(argument.graph),
-          size_(argument.size),
-          wanted_(wanted),
-          stopper_(stopper),
-          rank_(size_) {}
+    CliqueSearch(const Graph& graph, std::size_t wanted, Stopper& stopper)
+        : graph_(graph), wanted_(wanted), stopper_(stopper), rank_(graph.size) {}
 
     // Whether the search was completed: the clique is of the wanted size or of maximum size.
     bool run() {
         const std::vector<Vertex> order = degeneracy_order();
-        for (int i = 0; i < size_; ++i) rank_[order[i]] = i;
+        for (int i = 0; i < graph_.size; ++i) rank_[order[i]] = i;
         // Dense regions come last in the order, and large cliques lie there.
-        for (int i = size_; i-- > 0 && best.size() < wanted_;) {
+        for (int i = graph_.size; i-- > 0 && best.size() < wanted_;) {
             if (stopper_.look()) return false;
             if (!search_from(order[i])) return best.size() >= wanted_;
         }
@@ -126,13 +115,13 @@ class CliqueSearch {
 
  private:
     std::vector<Vertex> degeneracy_order() const {
-        std::vector<std::int64_t> degree(size_);
+        std::vector<std::int64_t> degree(graph_.size);
         std::int64_t highest = 0;
-        for (Vertex v = 0; v < size_; ++v)
+        for (Vertex v = 0; v < graph_.size; ++v)
             highest = std::max(highest, degree[v] = graph_.degree(v));
         std::vector<std::vector<Vertex>> bucket(highest + 1);
-        for (Vertex v = 0; v < size_; ++v) bucket[degree[v]].push_back(v);
-        std::vector<std::uint8_t> removed(size_, 0);
+        for (Vertex v = 0; v < graph_.size; ++v) bucket[degree[v]].push_back(v);
+        std::vector<std::uint8_t> removed(graph_.size, 0);
         std::vector<Vertex> order;
         for (std::int64_t d = 0; d <= highest;) {
             if (bucket[d].empty()) {
@@ -215,9 +204,8 @@ class CliqueSearch {
             }
     }
 
-    Graph graph_;
-    int size_;
-    std::size_t wanted_;
+    const Graph graph_;
+    const std::size_t wanted_;
     Stopper& stopper_;
     std::vector<int> rank_;
     std::vector<Vertex> local_, current_;
@@ -227,11 +215,7 @@ class CliqueSearch {
 nb::tuple largest_clique(In1<std::int64_t> offsets, In1<Vertex> targets, std::size_t wanted,
                          Stopper& stopper) {
     CliqueSearch search(graph_argument(offsets, targets), wanted, stopper);
-    bool complete;
-    {
-        nb::gil_scoped_release release;
-        complete = search.run();
-    }
+    const bool complete = unlocked([&] { return search.run(); });
     return nb::make_tuple(to_numpy(std::move(search.best)), complete);
 }
 

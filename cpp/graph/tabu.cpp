@@ -6,11 +6,14 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <utility>
 #include <vector>
 
+#include "basics/checks.h"
 #include "basics/random.h"
 #include "basics/stopper.h"
 #include "graph/graph_arguments.h"
+#include "graph/neighbour_counts.h"
 #include "module.h"
 
 namespace kempe {
@@ -18,22 +21,18 @@ namespace {
 
 class TabuSearch {
  public:
-    TabuSearch(const GraphArgument& argument, int k, const Colour* start,
-               const std::uint8_t* allowed, std::uint64_t seed)
-        : graph_(argument.graph),
-          size_(argument.size),
-          k_(k),
+    TabuSearch(const Graph& graph, int k, const Colour* start, const std::uint8_t* allowed,
+               std::uint64_t seed)
+        : k_(k),
           allowed_(allowed),
           random_(seed),
-          colour_(start, start + size_),
+          colour_(start, start + graph.size),
           best_(colour_),
-          count_(static_cast<std::size_t>(size_) * k, 0),
-          tabu_until_(static_cast<std::size_t>(size_) * k, 0),
-          position_(size_, -1) {
-        for (Vertex v = 0; v < size_; ++v)
-            for (Vertex u : graph_.neighbours(v)) ++count(v, colour_[u]);
-        for (Vertex v = 0; v < size_; ++v) {
-            conflicts_ += count(v, colour_[v]);
+          neighbours_(graph, EveryVertex(graph), k, start),
+          tabu_until_(static_cast<std::size_t>(graph.size) * k, 0),
+          position_(graph.size, -1) {
+        for (Vertex v = 0; v < graph.size; ++v) {
+            conflicts_ += neighbours_[v][colour_[v]];
             refresh(v);
         }
         conflicts_ /= 2;
@@ -53,7 +52,7 @@ class TabuSearch {
         }
     }
 
-    std::vector<Colour>&& best() { return std::move(best_); }
+    const std::vector<Colour>& best() const { return best_; }
     std::int64_t best_conflicts() const { return best_conflicts_; }
 
  private:
@@ -63,7 +62,6 @@ class TabuSearch {
         int change = std::numeric_limits<int>::max();
     };
 
-    int& count(Vertex v, Colour c) { return count_[static_cast<std::size_t>(v) * k_ + c]; }
     bool allowed(Vertex v, Colour c) const {
         return !allowed_ || allowed_[static_cast<std::size_t>(v) * k_ + c];
     }
@@ -73,7 +71,7 @@ class TabuSearch {
         Move best;
         std::uint32_t ties = 0;
         for (Vertex v : conflicting_) {
-            const int* counts = &count(v, 0);
+            const std::int32_t* counts = neighbours_[v];
             const std::int64_t* until = &tabu_until_[static_cast<std::size_t>(v) * k_];
             const int now = counts[colour_[v]];
             for (Colour c = 0; c < k_; ++c) {
@@ -92,11 +90,7 @@ class TabuSearch {
         const Colour old = colour_[v];
         colour_[v] = move.colour;
         conflicts_ += move.change;
-        for (Vertex u : graph_.neighbours(v)) {
-            --count(u, old);
-            ++count(u, move.colour);
-            refresh(u);
-        }
+        neighbours_.recolour(v, old, move.colour, [&](Vertex u) { refresh(u); });
         refresh(v);
         const auto tenure =
             static_cast<std::int64_t>(random_.below(10)) +
@@ -106,7 +100,7 @@ class TabuSearch {
 
     // Keep the list of vertices in conflict up to date; O(1).
     void refresh(Vertex v) {
-        const bool in_conflict = count(v, colour_[v]) > 0;
+        const bool in_conflict = neighbours_[v][colour_[v]] > 0;
         if (in_conflict == (position_[v] >= 0)) return;
         if (in_conflict) {
             position_[v] = static_cast<int>(conflicting_.size());
@@ -120,12 +114,11 @@ class TabuSearch {
         position_[v] = -1;
     }
 
-    Graph graph_;
-    int size_, k_;
+    int k_;
     const std::uint8_t* allowed_;
     Random random_;
     std::vector<Colour> colour_, best_;
-    std::vector<int> count_;
+    NeighbourCounts<EveryVertex> neighbours_;
     std::vector<std::int64_t> tabu_until_;
     std::vector<Vertex> conflicting_;
     std::vector<int> position_;
@@ -135,17 +128,18 @@ class TabuSearch {
 nb::tuple tabu_colouring(In1<std::int64_t> offsets, In1<Vertex> targets, int k, In1<Colour> start,
                          std::optional<In2<std::uint8_t>> allowed, std::uint64_t seed,
                          std::int64_t iterations, Stopper& stopper) {
-    const GraphArgument graph = graph_argument(offsets, targets);
+    const Graph graph = graph_argument(offsets, targets);
+    check_n_clusters(k);
     check_colours(start, graph.size, k);
     if (allowed &&
         (allowed->shape(0) != start.shape(0) || allowed->shape(1) != static_cast<std::size_t>(k)))
         throw std::invalid_argument("allowed must have one row per vertex, one column per cluster");
-    nb::gil_scoped_release release;
-    TabuSearch search(graph, k, start.data(), allowed ? allowed->data() : nullptr, seed);
-    search.run(iterations, stopper);
-    const std::int64_t conflicts = search.best_conflicts();
-    nb::gil_scoped_acquire acquire;
-    return nb::make_tuple(to_numpy(search.best()), conflicts);
+    auto [colours, conflicts] = unlocked([&] {
+        TabuSearch search(graph, k, start.data(), allowed ? allowed->data() : nullptr, seed);
+        search.run(iterations, stopper);
+        return std::pair(search.best(), search.best_conflicts());
+    });
+    return nb::make_tuple(to_numpy(std::move(colours)), conflicts);
 }
 
 }  // namespace

@@ -9,9 +9,10 @@
 #include "basics/checks.h"
 #include "basics/stopper.h"
 #include "kskm/chains.h"
+#include "kskm/costs.h"
 #include "kskm/mwis.h"
 #include "module.h"
-#include "problem/costs.h"
+#include "problem/means.h"
 
 namespace kempe {
 namespace {
@@ -21,15 +22,13 @@ class SimultaneousDescent {
     SimultaneousDescent(const Instance& instance, int k, const Colour* colours)
         : instance_(instance),
           k_(k),
-          colouring_(instance.graph, instance.constrained_vertices, instance.size, k, colours),
+          colouring_(instance.graph, instance.constrained_vertices, k, colours),
           changed_(k, 1) {}
 
-    std::vector<Colour> colours() && { return colouring_.colours(); }
+    const std::vector<Colour>& colours() const { return colouring_.colours(); }
 
     void set_centroids(const double* centroids) {
-        std::vector<Colour> all(k_);
-        std::iota(all.begin(), all.end(), 0);
-        update_costs(instance_, centroids, k_, all, colouring_.costs());
+        compute_costs(instance_, centroids, k_, colouring_.costs());
     }
 
     // One KSAssignment. Returns whether there was anything to improve.
@@ -60,14 +59,10 @@ class SimultaneousDescent {
 
  private:
     void swap_compatible() {
-        const Conflicts conflicts = find_conflicts(instance_.graph, instance_.size, view(chains_));
+        const Conflicts conflicts = find_conflicts(instance_.graph, view(chains_));
         const auto chosen =
             greedy_independent_set({chains_.gain, conflicts.offsets, conflicts.targets});
-        for (int s = 0; s < chains_.size(); ++s) {
-            if (!chosen[s]) continue;
-            for (std::int64_t i = chains_.offsets[s]; i < chains_.offsets[s + 1]; ++i)
-                recolour(chains_.vertices[i], chains_.colours[i]);
-        }
+        chains_.for_chosen(chosen, [&](Vertex v, Colour c) { recolour(v, c); });
     }
 
     void recolour(Vertex v, Colour c) {
@@ -77,42 +72,23 @@ class SimultaneousDescent {
 
     // Only clusters that changed have new centroids, and only their costs are computed again.
     void update_centroids() {
-        sum_members();
+        Means means = cluster_means(instance_, colouring_.colours().data(), k_);
         std::vector<Colour> moved, empty;
         for (Colour c = 0; c < k_; ++c) {
-            if (members_[c] == 0)
+            if (means.members[c] == 0)
                 empty.push_back(c);
             else if (changed_[c])
                 moved.push_back(c);
             changed_[c] = 0;
         }
-        update_costs(instance_, centroids_.data(), k_, moved, colouring_.costs());
-        if (!empty.empty()) place_empty(empty);
-    }
-
-    void sum_members() {
-        const int d = instance_.dimension;
-        centroids_.assign(static_cast<std::size_t>(k_) * d, 0.0);
-        weight_.assign(k_, 0.0);
-        members_.assign(k_, 0);
-        with_points(instance_, [&](const auto& points) {
-            for (Vertex v = 0; v < instance_.size; ++v) {
-                const Colour c = colouring_.colours()[v];
-                double* sum = centroids_.data() + static_cast<std::size_t>(c) * d;
-                for (int f = 0; f < d; ++f) sum[f] += instance_.weight[v] * points[v][f];
-                weight_[c] += instance_.weight[v];
-                ++members_[c];
-            }
-        });
-        for (Colour c = 0; c < k_; ++c)
-            for (int f = 0; weight_[c] > 0 && f < d; ++f)
-                centroids_[static_cast<std::size_t>(c) * d + f] /= weight_[c];
+        update_costs(instance_, means.mean.data(), k_, moved, colouring_.costs());
+        if (!empty.empty()) place_empty(empty, means.mean);
     }
 
     // The paper leaves open where the centroid of an empty cluster is. Here it is the vertex that
     // costs most, a different one for each empty cluster, so that the next step fills it with a
     // gain.
-    void place_empty(const std::vector<Colour>& empty) {
+    void place_empty(const std::vector<Colour>& empty, std::vector<double>& centroids) {
         const int d = instance_.dimension;
         std::vector<Vertex> costly(instance_.size);
         std::iota(costly.begin(), costly.end(), 0);
@@ -125,9 +101,9 @@ class SimultaneousDescent {
         with_points(instance_, [&](const auto& points) {
             for (std::size_t i = 0; i < empty.size(); ++i)
                 std::copy_n(points[costly[std::min(i, count - 1)]], d,
-                            centroids_.data() + static_cast<std::size_t>(empty[i]) * d);
+                            centroids.data() + static_cast<std::size_t>(empty[i]) * d);
         });
-        update_costs(instance_, centroids_.data(), k_, empty, colouring_.costs());
+        update_costs(instance_, centroids.data(), k_, empty, colouring_.costs());
     }
 
     const Instance& instance_;
@@ -135,26 +111,21 @@ class SimultaneousDescent {
     Colouring colouring_;
     Moves chains_;
     std::vector<char> changed_;  // clusters that gained or lost a vertex since the last update
-    std::vector<double> centroids_, weight_;
-    std::vector<int> members_;
 };
 
 template <class Work>
 Out1<Colour> run(const Instance& instance, const In1<Colour>& colours, int k, Work&& work) {
-    check_colours(instance, colours, k);
-    std::vector<Colour> result;
-    {
-        nb::gil_scoped_release release;
+    check_colours(colours, instance.size, k);
+    return to_numpy(unlocked([&] {
         SimultaneousDescent descent(instance, k, colours.data());
         work(descent);
-        result = std::move(descent).colours();
-    }
-    return to_numpy(std::move(result));
+        return descent.colours();
+    }));
 }
 
 Out1<Colour> simultaneous_step(const Instance& instance, In1<Colour> colours,
                                In2<double> centroids) {
-    check_centroids(instance, centroids);
+    check_centroids(centroids, instance.dimension);
     return run(instance, colours, static_cast<int>(centroids.shape(0)), [&](auto& descent) {
         descent.set_centroids(centroids.data());
         descent.step();
@@ -163,7 +134,7 @@ Out1<Colour> simultaneous_step(const Instance& instance, In1<Colour> colours,
 
 Out1<Colour> simultaneous_settle(const Instance& instance, In1<Colour> colours,
                                  In2<double> centroids, Stopper& stopper) {
-    check_centroids(instance, centroids);
+    check_centroids(centroids, instance.dimension);
     return run(instance, colours, static_cast<int>(centroids.shape(0)), [&](auto& descent) {
         descent.set_centroids(centroids.data());
         descent.settle(stopper);
@@ -177,7 +148,7 @@ Out1<Colour> simultaneous_descend(const Instance& instance, In1<Colour> colours,
 
 }  // namespace
 
-void bind_simultaneous(nb::module_& m) {
+void bind_assignment(nb::module_& m) {
     m.def("simultaneous_step", &simultaneous_step, nb::arg("instance"), nb::arg("colours"),
           nb::arg("centroids"));
     m.def("simultaneous_settle", &simultaneous_settle, nb::arg("instance"), nb::arg("colours"),

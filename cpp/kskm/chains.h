@@ -1,57 +1,30 @@
-// Kempe chains: components of the subgraph on two colours. Swapping the two colours on a chain
-// keeps a colouring proper.
+// All Kempe chains at once that would lower the cost at fixed centroids.
 #pragma once
 
 #include <algorithm>
-#include <cstdint>
 #include <span>
 #include <vector>
 
-#include "basics/arrays.h"
-#include "problem/instance.h"
+#include "graph/neighbour_counts.h"
+#include "kskm/moves.h"
 
 namespace kempe {
 
-// Changes to a colouring, each of which keeps it proper on its own: a set of vertices, the colour
-// that each would get, and what the change gains.
-struct Moves {
-    std::vector<std::int64_t> offsets{0};
-    std::vector<Vertex> vertices;
-    std::vector<Colour> colours;  // after the move, one per entry of `vertices`
-    std::vector<double> gain;     // positive
-
-    int size() const { return static_cast<int>(gain.size()); }
-    void clear();
-    void close(double move_gain);  // ends the move whose vertices were appended last
-};
-
-// The same without owning anything, so that arrays from Python can be read in place.
-struct MovesView {
-    std::span<const std::int64_t> offsets;
-    std::span<const Vertex> vertices;
-    std::span<const Colour> colours;
-
-    int size() const { return static_cast<int>(offsets.size()) - 1; }
-};
-
-// Which moves exclude each other, in compressed sparse rows; rows are not sorted.
-struct Conflicts {
-    std::vector<std::int64_t> offsets;
-    std::vector<std::int32_t> targets;
-};
-
-// A proper colouring that knows the cost of every colour for every vertex, and how many neighbours
-// of each vertex have each colour. The latter tells without looking at an edge that moving a vertex
-// is a chain of one, and how many neighbours of a colour are still to be found.
+// A proper colouring that knows the cost of every colour for every vertex. It finds all improving
+// chains, each once: what has been seen of a chain by one vertex need not be seen by the next, and
+// a chain that cannot improve any more is given up half way. For that it marks vertices for each
+// colour they could get, where searches that want one chain at a time have a KempeChain.
 class Colouring {
  public:
-    Colouring(const Graph& graph, std::span<const Vertex> vertices, int size, int k,
+    // The vertices with an edge are `constrained`; only these are looked at.
+    Colouring(const Graph& graph, std::span<const Vertex> constrained, int k,
               const Colour* colours);
 
     int n_clusters() const { return k_; }
     const std::vector<Colour>& colours() const { return colours_; }
     std::vector<double>& costs() { return cost_; }
-    double own_cost(Vertex v) const { return at(cost_, v, colours_[v]); }
+    const double* costs_of(Vertex v) const { return &cost_[static_cast<std::size_t>(v) * k_]; }
+    double own_cost(Vertex v) const { return costs_of(v)[colours_[v]]; }
 
     // All chains over the constrained vertices whose swap lowers the total cost, each once.
     void find_improving_chains(Moves& chains);
@@ -65,14 +38,7 @@ class Colouring {
         Colour colour;
     };
 
-    template <class T>
-    T& at(std::vector<T>& table, Vertex v, Colour c) const {
-        return table[static_cast<std::size_t>(v) * k_ + c];
-    }
-    template <class T>
-    const T& at(const std::vector<T>& table, Vertex v, Colour c) const {
-        return table[static_cast<std::size_t>(v) * k_ + c];
-    }
+    char& seen(Vertex v, Colour c) { return seen_[neighbours_.rows()[v] * k_ + c]; }
     void find_starts();
     void explore(const Start& start, Moves& chains);
     bool grow(Colour both, double& potential, std::size_t begin, Moves& chains, double& gain);
@@ -80,13 +46,12 @@ class Colouring {
         return potential_[static_cast<std::size_t>(std::min(a, b)) * k_ + std::max(a, b)];
     }
 
-    const Graph& graph_;
-    std::span<const Vertex> vertices_;
+    std::span<const Vertex> constrained_;
     int k_;
     std::vector<Colour> colours_;
     std::vector<double> cost_;
-    std::vector<std::int32_t> neighbours_with_;
-    // seen_[v][c]: whether the chain through v whose swap would give v the colour c was looked at.
+    NeighbourCounts<ConstrainedVertices> neighbours_;
+    // Whether the chain through a vertex whose swap would give it a colour was looked at.
     enum Seen : char { kUnseen, kSeen, kGivenUp };
     std::vector<char> seen_;
     // For each pair of colours what vertices not yet looked at would gain by changing from one to
@@ -94,16 +59,5 @@ class Colouring {
     std::vector<double> potential_;
     std::vector<Start> starts_;
 };
-
-// Two moves exclude each other if they share a vertex, or if an edge joins a vertex of one to a
-// vertex of the other and both would have the same colour afterwards.
-Conflicts find_conflicts(const Graph& graph, int size, const MovesView& moves);
-
-// Offsets, vertices, colours and gains as a tuple of arrays.
-nb::tuple to_tuple(Moves&& moves);
-
-inline MovesView view(const Moves& moves) {
-    return {moves.offsets, moves.vertices, moves.colours};
-}
 
 }  // namespace kempe

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "basics/arrays.h"
+#include "basics/checks.h"
 #include "module.h"
 
 namespace kempe {
@@ -172,12 +173,10 @@ WeightedGraph checked_graph(const In1<double>& weights, const In1<std::int64_t>&
     const WeightedGraph graph{{weights.data(), weights.shape(0)},
                               {offsets.data(), offsets.shape(0)},
                               {targets.data(), targets.shape(0)}};
-    if (offsets.shape(0) != weights.shape(0) + 1 || graph.offsets.front() != 0 ||
-        graph.offsets.back() != static_cast<std::int64_t>(targets.shape(0)) ||
-        !std::is_sorted(graph.offsets.begin(), graph.offsets.end()))
-        throw std::invalid_argument("weights, offsets and targets disagree in shape");
-    for (Node u : graph.targets)
-        if (u < 0 || u >= graph.size()) throw std::invalid_argument("a target is out of range");
+    if (offsets.shape(0) != weights.shape(0) + 1)
+        throw std::invalid_argument("weights and offsets disagree in shape");
+    check_offsets(graph.offsets, graph.targets.size());
+    check_vertices(targets, graph.size());
     return graph;
 }
 
@@ -190,12 +189,7 @@ Out1<bool> to_mask(const std::vector<char>& inside) {
 
 Out1<bool> mwis_greedy(In1<double> weights, In1<std::int64_t> offsets, In1<std::int32_t> targets) {
     const WeightedGraph graph = checked_graph(weights, offsets, targets);
-    std::vector<char> inside;
-    {
-        nb::gil_scoped_release release;
-        inside = greedy_independent_set(graph);
-    }
-    return to_mask(inside);
+    return to_mask(unlocked([&] { return greedy_independent_set(graph); }));
 }
 
 Out1<bool> mwis_by_order(In1<double> weights, In1<std::int64_t> offsets, In1<std::int32_t> targets,
@@ -204,22 +198,13 @@ Out1<bool> mwis_by_order(In1<double> weights, In1<std::int64_t> offsets, In1<std
     if (score.shape(0) != weights.shape(0))
         throw std::invalid_argument("score must have one entry per node");
     const std::vector<double> values(score.data(), score.data() + score.shape(0));
-    std::vector<char> inside;
-    {
-        nb::gil_scoped_release release;
-        inside = by_order(graph, values).take();
-    }
-    return to_mask(inside);
+    return to_mask(unlocked([&] { return by_order(graph, values).take(); }));
 }
 
 Out1<bool> mwis_small(In1<double> weights, In1<std::int64_t> offsets, In1<std::int32_t> targets) {
     const WeightedGraph graph = checked_graph(weights, offsets, targets);
     if (graph.size() > 32) throw std::invalid_argument("mwis_small takes at most 32 nodes");
-    std::uint32_t chosen;
-    {
-        nb::gil_scoped_release release;
-        chosen = SmallExact(graph).solve();
-    }
+    const std::uint32_t chosen = unlocked([&] { return SmallExact(graph).solve(); });
     std::vector<char> inside(graph.size());
     for (Node v = 0; v < graph.size(); ++v) inside[v] = chosen >> v & 1u;
     return to_mask(inside);

@@ -7,10 +7,12 @@
 
 #include "basics/arrays.h"
 #include "basics/checks.h"
+#include "basics/distances.h"
 #include "basics/stopper.h"
 #include "kskm/chains.h"
 #include "kskm/mwis.h"
 #include "module.h"
+#include "problem/instance.h"
 
 namespace kempe {
 namespace {
@@ -92,18 +94,15 @@ class Component {
 
     // One KSAssignment inside the component.
     bool improve(const std::vector<Total>& clusters, std::vector<Colour>& after) {
-        const Graph graph{offsets_.data(), targets_.data()};
-        const int size = static_cast<int>(after.size());
-        Colouring colouring(graph, all_, size, 3, after.data());
+        const Graph graph{offsets_.data(), targets_.data(), static_cast<int>(after.size())};
+        Colouring colouring(graph, all_, 3, after.data());
         fill_costs(clusters, after, colouring.costs());
         colouring.find_improving_chains(chains_);
         if (chains_.size() == 0) return false;
-        const Conflicts conflicts = find_conflicts(graph, size, view(chains_));
+        const Conflicts conflicts = find_conflicts(graph, view(chains_));
         const auto chosen =
             greedy_independent_set({chains_.gain, conflicts.offsets, conflicts.targets});
-        for (int s = 0; s < chains_.size(); ++s)
-            for (std::int64_t i = chains_.offsets[s]; chosen[s] && i < chains_.offsets[s + 1]; ++i)
-                after[chains_.vertices[i]] = chains_.colours[i];
+        chains_.for_chosen(chosen, [&](Vertex v, Colour c) { after[v] = c; });
         return true;
     }
 
@@ -225,13 +224,10 @@ class ThreeColourSearch {
 
 nb::tuple three_colour_moves(const Instance& instance, In1<Colour> colours, int k,
                              Stopper& stopper) {
-    check_colours(instance, colours, k);
-    Moves moves;
-    {
-        nb::gil_scoped_release release;
-        moves = ThreeColourSearch(instance, colours.data(), k, stopper).search();
-    }
-    return to_tuple(std::move(moves));
+    check_n_clusters(k);
+    check_colours(colours, instance.size, k);
+    return to_tuple(
+        unlocked([&] { return ThreeColourSearch(instance, colours.data(), k, stopper).search(); }));
 }
 
 }  // namespace

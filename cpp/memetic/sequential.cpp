@@ -24,9 +24,11 @@ struct Engine {
 class SequentialSearch {
  public:
     SequentialSearch(const Instance& instance, int k) : instance_(instance), k_(k) {
-        if (k < 1) throw std::invalid_argument("n_clusters must be positive");
-        with_points(instance, [&]<class T>(const Points<T>& points) {
-            engine_ = std::make_unique<Engine<T>>(instance, points, k);
+        check_n_clusters(k);
+        unlocked([&] {
+            with_points(instance, [&]<class T>(const Points<T>& points) {
+                engine_ = std::make_unique<Engine<T>>(instance, points, k);
+            });
         });
     }
 
@@ -64,7 +66,7 @@ class SequentialSearch {
     }
 
  private:
-    void check(const In1<Colour>& colours) const { check_colours(instance_, colours, k_); }
+    void check(const In1<Colour>& colours) const { check_colours(colours, instance_.size, k_); }
     void check(const In2<double>& centroids) const {
         if (centroids.shape(0) != static_cast<std::size_t>(k_) ||
             centroids.shape(1) != static_cast<std::size_t>(instance_.dimension))
@@ -72,17 +74,14 @@ class SequentialSearch {
     }
     template <class Body>
     Out1<Colour> work(Body&& body) {
-        std::vector<Colour> result;
-        {
-            nb::gil_scoped_release release;
-            std::visit(
+        return to_numpy(unlocked([&] {
+            return std::visit(
                 [&](auto& engine) {
                     body(*engine);
-                    result = engine->descent.partition().colours();
+                    return engine->descent.partition().colours();
                 },
                 engine_);
-        }
-        return to_numpy(std::move(result));
+        }));
     }
 
     const Instance& instance_;

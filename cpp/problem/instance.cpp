@@ -29,7 +29,7 @@ void construct(Instance* self, In2<T> rows, In2<T> merged, In1<std::int32_t> sou
     self->size = static_cast<int>(size);
     self->dimension = static_cast<int>(rows.shape(1));
     self->weight = weight.data();
-    self->graph = {offsets.data(), targets.data()};
+    self->graph = {offsets.data(), targets.data(), self->size};
     const Points<T> points{rows.data(), merged.data(), source.data(), self->dimension};
     if constexpr (sizeof(T) == sizeof(float)) {
         self->single = true;

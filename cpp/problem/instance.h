@@ -3,14 +3,13 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <utility>
 #include <vector>
 
-namespace kempe {
+#include "basics/distances.h"
+#include "graph/graph.h"
 
-using Vertex = std::int32_t;  // a supernode
-using Colour = std::int32_t;  // a cluster
+namespace kempe {
 
 // Mean points of the supernodes. A supernode of one row borrows that row of the data; only
 // supernodes of several rows have a mean of their own, in `merged`. So large data is never copied.
@@ -25,17 +24,6 @@ struct Points {
         const std::int64_t s = source[v];
         return s >= 0 ? rows + s * dimension : merged + ~s * dimension;
     }
-};
-
-// Undirected graph in compressed sparse rows; neighbours ascend and are unique.
-struct Graph {
-    const std::int64_t* offsets = nullptr;
-    const Vertex* targets = nullptr;
-
-    std::span<const Vertex> neighbours(Vertex v) const {
-        return {targets + offsets[v], targets + offsets[v + 1]};
-    }
-    std::int64_t degree(Vertex v) const { return offsets[v + 1] - offsets[v]; }
 };
 
 struct Instance {
@@ -59,15 +47,13 @@ decltype(auto) with_points(const Instance& instance, Body&& body) {
     return std::forward<Body>(body)(instance.points64);
 }
 
-// Squared Euclidean distance, accumulated in double whatever the type of the point.
-template <class T>
-double squared_distance(const T* point, const double* centroid, int dimension) {
-    double total = 0.0;
-    for (int f = 0; f < dimension; ++f) {
-        const double difference = static_cast<double>(point[f]) - centroid[f];
-        total += difference * difference;
-    }
-    return total;
+// The same for loops over distances: `body` also gets the function that measures them.
+template <class Body>
+decltype(auto) with_distances(const Instance& instance, Body&& body) {
+    return with_points(instance, [&](const auto& points) {
+        return with_distance(instance.dimension,
+                             [&](auto distance) { return body(points, distance); });
+    });
 }
 
 }  // namespace kempe

@@ -3,14 +3,12 @@
 
 #include <cstddef>
 #include <limits>
-#include <stdexcept>
 
 #include "basics/arrays.h"
+#include "basics/checks.h"
 #include "problem/instance.h"
 
 namespace kempe {
-
-constexpr Colour kUncoloured = -1;
 
 // Centroids as a kernel's argument, checked against the instance.
 struct Centroids {
@@ -22,8 +20,7 @@ struct Centroids {
         : data(array.data()),
           count(static_cast<int>(array.shape(0))),
           dimension(instance.dimension) {
-        if (array.shape(1) != static_cast<std::size_t>(instance.dimension))
-            throw std::invalid_argument("centroids have the wrong number of features");
+        check_centroids(array, instance.dimension);
     }
     const double* operator[](Colour c) const {
         return data + static_cast<std::size_t>(c) * dimension;
@@ -31,13 +28,14 @@ struct Centroids {
 };
 
 // Nearest centroid c with `admissible(c)`, the lowest on a tie; kUncoloured if there is none.
-template <class T, class Admissible>
-Colour nearest_colour(const T* point, const Centroids& centroids, Admissible&& admissible) {
+template <class T, class Distance, class Admissible>
+Colour nearest_colour(const T* point, const Centroids& centroids, Distance distance_to,
+                      Admissible&& admissible) {
     Colour best = kUncoloured;
     double best_distance = std::numeric_limits<double>::infinity();
     for (Colour c = 0; c < centroids.count; ++c) {
         if (!admissible(c)) continue;
-        const double distance = squared_distance(point, centroids[c], centroids.dimension);
+        const double distance = distance_to(point, centroids[c]);
         if (distance < best_distance) {
             best_distance = distance;
             best = c;
@@ -46,9 +44,9 @@ Colour nearest_colour(const T* point, const Centroids& centroids, Admissible&& a
     return best;
 }
 
-template <class T>
-Colour nearest_colour(const T* point, const Centroids& centroids) {
-    return nearest_colour(point, centroids, [](Colour) { return true; });
+template <class T, class Distance>
+Colour nearest_colour(const T* point, const Centroids& centroids, Distance distance_to) {
+    return nearest_colour(point, centroids, distance_to, [](Colour) { return true; });
 }
 
 }  // namespace kempe

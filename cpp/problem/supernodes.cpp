@@ -1,14 +1,18 @@
-// From pairs of rows to supernodes and the cannot-link graph between them. Linear in the number of
-// pairs: millions of pairs are ordinary.
+// From must-link pairs to supernodes, and the mean points of those of several rows. Linear in the
+// number of pairs: millions of pairs are ordinary.
 #include <algorithm>
+#include <limits>
 #include <numeric>
+#include <span>
 #include <stdexcept>
-#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "basics/arrays.h"
+#include "basics/checks.h"
+#include "basics/distances.h"
+#include "basics/types.h"
 #include "module.h"
-#include "problem/instance.h"
 
 namespace kempe {
 namespace {
@@ -51,113 +55,81 @@ std::pair<std::vector<Vertex>, Vertex> supernode_of_rows(std::size_t rows, const
     return {std::move(supernode), next};
 }
 
-struct EdgeLists {
-    std::vector<std::int64_t> offsets;
-    std::vector<Vertex> targets;
-    std::int64_t contradiction = -1;  // position of a pair inside one supernode
-};
-
-// Sort and deduplicate each adjacency list in place, then close the gaps.
-void make_unique(EdgeLists& graph) {
-    std::int64_t kept = 0;
-    std::int64_t begin = graph.offsets[0];
-    for (std::size_t v = 0; v + 1 < graph.offsets.size(); ++v) {
-        const auto first = graph.targets.begin() + begin;
-        const auto last = graph.targets.begin() + graph.offsets[v + 1];
-        begin = graph.offsets[v + 1];
-        std::sort(first, last);
-        const auto end = std::unique(first, last);
-        const auto moved = std::move(first, end, graph.targets.begin() + kept);
-        graph.offsets[v] = kept;
-        kept = moved - graph.targets.begin();
-    }
-    graph.offsets.back() = kept;
-    graph.targets.resize(kept);
-    graph.targets.shrink_to_fit();
-}
-
-// Small graphs with very many pairs: one bit per vertex pair removes duplicates without sorting.
-template <class I>
-EdgeLists edges_by_bitmap(const Vertex* supernode, Vertex size, const I* pairs, std::size_t count) {
-    EdgeLists graph;
-    std::vector<bool> linked(static_cast<std::size_t>(size) * size);
-    for (std::size_t p = 0; p < count; ++p) {
-        const Vertex a = supernode[pairs[2 * p]], b = supernode[pairs[2 * p + 1]];
-        if (a == b) {
-            graph.contradiction = static_cast<std::int64_t>(p);
-            return graph;
-        }
-        linked[static_cast<std::size_t>(a) * size + b] = true;
-        linked[static_cast<std::size_t>(b) * size + a] = true;
-    }
-    graph.offsets.push_back(0);
-    for (Vertex v = 0; v < size; ++v) {
-        for (Vertex u = 0; u < size; ++u)
-            if (linked[static_cast<std::size_t>(v) * size + u]) graph.targets.push_back(u);
-        graph.offsets.push_back(static_cast<std::int64_t>(graph.targets.size()));
-    }
-    return graph;
-}
-
-template <class I>
-EdgeLists edges_by_sorting(const Vertex* supernode, Vertex size, const I* pairs,
-                           std::size_t count) {
-    EdgeLists graph;
-    graph.offsets.assign(static_cast<std::size_t>(size) + 1, 0);
-    for (std::size_t p = 0; p < count; ++p) {
-        const Vertex a = supernode[pairs[2 * p]], b = supernode[pairs[2 * p + 1]];
-        if (a == b) {
-            graph.contradiction = static_cast<std::int64_t>(p);
-            return graph;
-        }
-        ++graph.offsets[a + 1];
-        ++graph.offsets[b + 1];
-    }
-    std::partial_sum(graph.offsets.begin(), graph.offsets.end(), graph.offsets.begin());
-    graph.targets.resize(graph.offsets.back());
-    std::vector<std::int64_t> cursor(graph.offsets.begin(), graph.offsets.end() - 1);
-    for (std::size_t p = 0; p < count; ++p) {
-        const Vertex a = supernode[pairs[2 * p]], b = supernode[pairs[2 * p + 1]];
-        graph.targets[cursor[a]++] = b;
-        graph.targets[cursor[b]++] = a;
-    }
-    make_unique(graph);
-    return graph;
-}
-
-template <class I>
-void check_pairs(const In2<I>& pairs, std::size_t rows) {
-    using Unsigned = std::make_unsigned_t<I>;  // in which negative numbers are the largest
-    if (pairs.shape(1) != 2) throw std::invalid_argument("pairs must have two columns");
-    Unsigned largest = 0;
-    for (std::size_t i = 0; i < 2 * pairs.shape(0); ++i)
-        largest = std::max(largest, static_cast<Unsigned>(pairs.data()[i]));
-    if (pairs.shape(0) > 0 && largest >= rows)
-        throw std::invalid_argument("a pair names a row that does not exist");
-}
-
 template <class I>
 nb::tuple supernodes(std::size_t rows, In2<I> must_link) {
-    check_pairs(must_link, rows);
-    auto [supernode, count] = supernode_of_rows(rows, must_link.data(), must_link.shape(0));
+    if (rows > static_cast<std::size_t>(std::numeric_limits<Vertex>::max()))
+        throw std::invalid_argument("there are too many rows");
+    auto [supernode, count] = unlocked([&] {
+        check_pairs(must_link, rows);
+        return supernode_of_rows(rows, must_link.data(), must_link.shape(0));
+    });
     return nb::make_tuple(to_numpy(std::move(supernode)), count);
 }
 
-template <class I>
-nb::tuple cannot_link_graph(In1<Vertex> supernode, Vertex size, In2<I> cannot_link) {
-    check_pairs(cannot_link, supernode.shape(0));
-    const std::size_t count = cannot_link.shape(0);
-    constexpr std::size_t bitmap_limit = std::size_t{1} << 28;  // 32 MiB of bits
-    const std::size_t bits = static_cast<std::size_t>(size) * size;
-    EdgeLists graph;
-    {
-        nb::gil_scoped_release release;
-        graph = bits <= bitmap_limit && bits <= 16 * count
-                    ? edges_by_bitmap(supernode.data(), size, cannot_link.data(), count)
-                    : edges_by_sorting(supernode.data(), size, cannot_link.data(), count);
+// Weighted mean of one group of rows (plain if it has no weight), and the inertia inside it.
+template <class T>
+double merge_group(const In2<T>& rows, std::span<const std::int32_t> members, const double* weight,
+                   std::vector<double>& sum, T* mean) {
+    const std::size_t d = rows.shape(1);
+    const auto row = [&](std::size_t i) {
+        return rows.data() + static_cast<std::size_t>(members[i]) * d;
+    };
+    double total = 0.0;
+    for (std::size_t i = 0; i < members.size(); ++i) total += weight[i];
+    const bool weightless = total <= 0;
+    if (weightless) total = static_cast<double>(members.size());
+    std::fill(sum.begin(), sum.end(), 0.0);
+    for (std::size_t i = 0; i < members.size(); ++i) {
+        const double w = weightless ? 1.0 : weight[i];
+        for (std::size_t f = 0; f < d; ++f) sum[f] += w * row(i)[f];
     }
-    return nb::make_tuple(to_numpy(std::move(graph.offsets)), to_numpy(std::move(graph.targets)),
-                          graph.contradiction);
+    for (std::size_t f = 0; f < d; ++f) mean[f] = static_cast<T>(sum[f] / total);
+    double within = 0.0;
+    for (std::size_t i = 0; i < members.size(); ++i)
+        within += weight[i] * squared_distance(row(i), mean, static_cast<int>(d));
+    return within;
+}
+
+template <class T>
+void check_members(const In2<T>& rows, const In1<std::int32_t>& members,
+                   const In1<std::int32_t>& group, const In1<double>& weight, std::size_t groups) {
+    const std::size_t n = members.shape(0);
+    if (group.shape(0) != n || weight.shape(0) != n)
+        throw std::invalid_argument("members, group and weight disagree in length");
+    for (std::size_t i = 0; i < n; ++i) {
+        if (members.data()[i] < 0 || static_cast<std::size_t>(members.data()[i]) >= rows.shape(0))
+            throw std::invalid_argument("a member is not a row");
+        if (group.data()[i] < 0 || static_cast<std::size_t>(group.data()[i]) >= groups)
+            throw std::invalid_argument("a group is out of range");
+    }
+}
+
+// Means of groups of rows and the inertia inside the groups. Members come group by group, so that
+// one sum at a time is enough.
+template <class T>
+nb::tuple merge_rows(In2<T> rows, In1<std::int32_t> members, In1<std::int32_t> group,
+                     In1<double> weight, std::size_t groups) {
+    const std::size_t d = rows.shape(1), n = members.shape(0);
+    std::vector<T> mean(groups * d);
+    const double within = unlocked([&] {
+        check_members(rows, members, group, weight, groups);
+        std::vector<double> sum(d);
+        double total = 0.0;
+        for (std::size_t begin = 0, end; begin < n; begin = end) {
+            const std::int32_t g = group.data()[begin];
+            for (end = begin; end < n && group.data()[end] == g;) ++end;
+            total += merge_group(rows, {members.data() + begin, end - begin}, weight.data() + begin,
+                                 sum, mean.data() + g * d);
+        }
+        return total;
+    });
+    return nb::make_tuple(to_numpy(std::move(mean), groups, d), within);
+}
+
+template <class T>
+void bind_merge_rows(nb::module_& m) {
+    m.def("merge_rows", &merge_rows<T>, nb::arg("rows").noconvert(), nb::arg("members"),
+          nb::arg("group"), nb::arg("weight"), nb::arg("groups"));
 }
 
 }  // namespace
@@ -167,10 +139,8 @@ void bind_supernodes(nb::module_& m) {
           nb::arg("must_link").noconvert());
     m.def("supernodes", &supernodes<std::int64_t>, nb::arg("rows"),
           nb::arg("must_link").noconvert());
-    m.def("cannot_link_graph", &cannot_link_graph<std::int32_t>, nb::arg("supernode"),
-          nb::arg("size"), nb::arg("cannot_link").noconvert());
-    m.def("cannot_link_graph", &cannot_link_graph<std::int64_t>, nb::arg("supernode"),
-          nb::arg("size"), nb::arg("cannot_link").noconvert());
+    bind_merge_rows<float>(m);
+    bind_merge_rows<double>(m);
 }
 
 }  // namespace kempe

@@ -4,6 +4,7 @@
 
 #include "basics/arrays.h"
 #include "basics/checks.h"
+#include "basics/distances.h"
 #include "module.h"
 #include "problem/instance.h"
 
@@ -48,11 +49,12 @@ class Filler {
     // Leaving a cluster of weight W takes w * W / (W - w) * |point - mean|^2 off the inertia. A
     // vertex that is alone in its cluster stays, or its cluster would be empty instead.
     Vertex most_gaining() const {
+        const std::vector<double> means = this->means();
         Vertex best = -1;
         double best_gain = -1.0;
         for (Vertex v = 0; v < instance_.size; ++v) {
             if (members_[colours_[v]] < 2) continue;
-            const double gain = gain_of_leaving(v);
+            const double gain = gain_of_leaving(v, means);
             if (gain > best_gain) {
                 best_gain = gain;
                 best = v;
@@ -61,18 +63,22 @@ class Filler {
         return best;
     }
 
-    double gain_of_leaving(Vertex v) const {
+    double gain_of_leaving(Vertex v, const std::vector<double>& means) const {
         const double w = instance_.weight[v], total = weight_[colours_[v]];
         if (w <= 0 || total - w <= 0) return 0.0;
-        const double* sum = &sum_[static_cast<std::size_t>(colours_[v]) * instance_.dimension];
-        double distance = 0.0;
-        with_points(instance_, [&](const auto& points) {
-            for (int f = 0; f < instance_.dimension; ++f) {
-                const double difference = points[v][f] - sum[f] / total;
-                distance += difference * difference;
-            }
+        const double* mean = &means[static_cast<std::size_t>(colours_[v]) * instance_.dimension];
+        const double distance = with_points(instance_, [&](const auto& points) {
+            return squared_distance(points[v], mean, instance_.dimension);
         });
         return w * total / (total - w) * distance;
+    }
+
+    std::vector<double> means() const {
+        std::vector<double> result(sum_);
+        const std::size_t d = instance_.dimension;
+        for (std::size_t c = 0; c < weight_.size(); ++c)
+            for (std::size_t f = 0; f < d; ++f) result[c * d + f] /= weight_[c];
+        return result;
     }
 
     const Instance& instance_;
@@ -82,20 +88,18 @@ class Filler {
 };
 
 Out1<Colour> fill_empty(const Instance& instance, In1<Colour> colours, int k) {
-    check_colours(instance, colours, k);
-    std::vector<Colour> result;
-    {
-        nb::gil_scoped_release release;
+    check_n_clusters(k);
+    check_colours(colours, instance.size, k);
+    return to_numpy(unlocked([&] {
         Filler filler(instance, colours.data(), k);
         filler.fill();
-        result = std::move(filler).take();
-    }
-    return to_numpy(std::move(result));
+        return std::move(filler).take();
+    }));
 }
 
 }  // namespace
 
-void bind_empty(nb::module_& m) {
+void bind_empty_clusters(nb::module_& m) {
     m.def("fill_empty", &fill_empty, nb::arg("instance"), nb::arg("colours"),
           nb::arg("n_clusters"));
 }

@@ -24,21 +24,11 @@ std::size_t draw(const std::vector<double>& mass, double total, Random& random) 
     return mass.size() - 1;
 }
 
-template <class T>
-double squared_distance_between(const T* a, const T* b, int d) {
-    double total = 0.0;
-    for (int f = 0; f < d; ++f) {
-        const double difference = static_cast<double>(a[f]) - static_cast<double>(b[f]);
-        total += difference * difference;
-    }
-    return total;
-}
-
-template <class T>
+template <class T, class Distance>
 std::vector<Vertex> seed_vertices(const Instance& instance, const Points<T>& points,
-                                  const std::vector<Vertex>& candidates, int k, Random& random) {
+                                  Distance distance, const std::vector<Vertex>& candidates, int k,
+                                  Random& random) {
     const std::size_t n = candidates.size();
-    const int d = instance.dimension;
     const int trials = 2 + static_cast<int>(std::log(static_cast<double>(k)));
     std::vector<double> nearest(n, std::numeric_limits<double>::infinity());
     std::vector<double> mass(n), trial(n), best(n);
@@ -56,8 +46,7 @@ std::vector<Vertex> seed_vertices(const Instance& instance, const Points<T>& poi
             const T* seed = points[candidates[position]];
             double trial_total = 0.0;
             for (std::size_t i = 0; i < n; ++i) {
-                trial[i] =
-                    std::min(nearest[i], squared_distance_between(points[candidates[i]], seed, d));
+                trial[i] = std::min(nearest[i], distance(points[candidates[i]], seed));
                 trial_total += instance.weight[candidates[i]] * trial[i];
             }
             if (trial_total < best_total) {
@@ -77,18 +66,15 @@ std::vector<Vertex> seed_vertices(const Instance& instance, const Points<T>& poi
 
 Out1<Vertex> kmeans_plus_plus(const Instance& instance, In1<Vertex> candidates, int k,
                               std::uint64_t seed) {
-    check_vertices(instance, candidates);
+    check_vertices(candidates, instance.size);
     const std::vector<Vertex> list(candidates.data(), candidates.data() + candidates.shape(0));
     if (list.empty() || k < 1) throw std::invalid_argument("nothing to choose from");
     Random random(seed);
-    std::vector<Vertex> chosen;
-    {
-        nb::gil_scoped_release release;
-        chosen = with_points(instance, [&](const auto& points) {
-            return seed_vertices(instance, points, list, k, random);
+    return to_numpy(unlocked([&] {
+        return with_distances(instance, [&](const auto& points, auto distance) {
+            return seed_vertices(instance, points, distance, list, k, random);
         });
-    }
-    return to_numpy(std::move(chosen));
+    }));
 }
 
 }  // namespace

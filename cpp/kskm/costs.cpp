@@ -1,8 +1,7 @@
-#include "problem/costs.h"
+#include "kskm/costs.h"
 
 #include <algorithm>
-#include <limits>
-#include <stdexcept>
+#include <numeric>
 
 #include "basics/arrays.h"
 #include "basics/checks.h"
@@ -13,9 +12,6 @@ namespace kempe {
 
 namespace {
 
-// Up to so many features it pays to run over centroids in the inner loop, beyond over features.
-constexpr int kFewFeatures = 8;
-
 template <class T>
 void costs_by_centroid(const Instance& instance, const Points<T>& points, const double* centroids,
                        int k, std::span<const Colour> columns, std::vector<double>& cost) {
@@ -24,7 +20,7 @@ void costs_by_centroid(const Instance& instance, const Points<T>& points, const 
         for (Colour c : columns) {
             const double* centroid = centroids + static_cast<std::size_t>(c) * d;
             cost[static_cast<std::size_t>(v) * k + c] =
-                instance.weight[v] * distance_between(points[v], centroid, d);
+                instance.weight[v] * squared_distance(points[v], centroid, d);
         }
 }
 
@@ -50,6 +46,7 @@ void costs_by_feature(const Instance& instance, const Points<T>& points, const d
 
 void update_costs(const Instance& instance, const double* centroids, int k,
                   std::span<const Colour> columns, std::vector<double>& cost) {
+    // With few features it pays to run over centroids in the inner loop, with many over features.
     with_points(instance, [&](const auto& points) {
         if (instance.dimension > kFewFeatures)
             costs_by_centroid(instance, points, centroids, k, columns, cost);
@@ -58,33 +55,26 @@ void update_costs(const Instance& instance, const double* centroids, int k,
     });
 }
 
+void compute_costs(const Instance& instance, const double* centroids, int k,
+                   std::vector<double>& cost) {
+    std::vector<Colour> all(k);
+    std::iota(all.begin(), all.end(), 0);
+    update_costs(instance, centroids, k, all, cost);
+}
+
 namespace {
 
 template <class T>
 double cost_of(const Instance& instance, const Points<T>& points, Vertex v, const double* centroids,
                Colour c) {
     const double* centroid = centroids + static_cast<std::size_t>(c) * instance.dimension;
-    return instance.weight[v] * distance_between(points[v], centroid, instance.dimension);
-}
-
-Out1<double> own_costs(const Instance& instance, In1<Colour> colours, In2<double> centroids) {
-    check_centroids(instance, centroids);
-    check_colours(instance, colours, static_cast<int>(centroids.shape(0)));
-    std::vector<double> cost(instance.size);
-    {
-        nb::gil_scoped_release release;
-        with_points(instance, [&](const auto& points) {
-            for (Vertex v = 0; v < instance.size; ++v)
-                cost[v] = cost_of(instance, points, v, centroids.data(), colours.data()[v]);
-        });
-    }
-    return to_numpy(std::move(cost));
+    return instance.weight[v] * squared_distance(points[v], centroid, instance.dimension);
 }
 
 Out1<Colour> assign_free(const Instance& instance, In1<Colour> colours, In2<double> centroids) {
     const int k = static_cast<int>(centroids.shape(0));
-    check_centroids(instance, centroids);
-    check_colours(instance, colours, k);
+    check_centroids(centroids, instance.dimension);
+    check_colours(colours, instance.size, k);
     std::vector<Colour> result(colours.data(), colours.data() + instance.size);
     {
         nb::gil_scoped_release release;
@@ -108,7 +98,6 @@ Out1<Colour> assign_free(const Instance& instance, In1<Colour> colours, In2<doub
 }  // namespace
 
 void bind_costs(nb::module_& m) {
-    m.def("own_costs", &own_costs, nb::arg("instance"), nb::arg("colours"), nb::arg("centroids"));
     m.def("assign_free", &assign_free, nb::arg("instance"), nb::arg("colours"),
           nb::arg("centroids"));
 }

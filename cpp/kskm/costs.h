@@ -9,10 +9,13 @@
 
 namespace kempe {
 
-// Weighted squared distances of all vertices to the centroids in `columns`; the other columns
-// of `cost` keep their values.
+// Weighted squared distances of all vertices to the centroids in `columns`, or to all; the other
+// columns of `cost` keep their values.
 void update_costs(const Instance& instance, const double* centroids, int k,
                   std::span<const Colour> columns, std::vector<double>& cost);
+
+void compute_costs(const Instance& instance, const double* centroids, int k,
+                   std::vector<double>& cost);
 
 // Sums of costs that differ by less than this share count as equal.
 constexpr double kRounding = 1e-10;
