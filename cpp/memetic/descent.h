@@ -20,7 +20,7 @@ class Descent {
  public:
     Descent(const Instance& instance, const Points<T>& points, int k);
 
-    Partition<T>& partition() { return partition_; }
+    const Partition<T>& partition() const { return partition_; }
 
     void load(const Colour* colours);
 

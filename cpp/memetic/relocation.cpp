@@ -67,22 +67,40 @@ void RelocationSearch<T>::sum_costs() {
     }
 }
 
+// What merging a cluster with the most suitable other one would add to the inertia. One without
+// weight costs nothing itself, and is no use to others.
+template <class T>
+double RelocationSearch<T>::merging_cost(Colour c) const {
+    const auto& partition = descent_.partition();
+    const double weight = partition.cluster_weight(c);
+    if (weight <= 0) return 0.0;
+    double cheapest = std::numeric_limits<double>::infinity();
+    for (Colour other = 0; other < k_; ++other) {
+        const double to = partition.cluster_weight(other);
+        if (other == c || to <= 0) continue;
+        const double distance =
+            squared_distance(partition.centroid(c), partition.centroid(other), instance_.dimension);
+        cheapest = std::min(cheapest, weight * to / (weight + to) * distance);
+    }
+    return cheapest;
+}
+
 // Few clusters are superfluous, so a centroid is drawn with probability inversely proportional
-// to what merging its cluster with the most suitable other one would add to the inertia.
+// to the cost of merging. Where that is nothing, those centroids share all the probability.
 template <class T>
 void RelocationSearch<T>::sum_removal_chances() {
-    const auto& partition = descent_.partition();
     double total = 0.0;
+    bool free = false;
     for (Colour c = 0; c < k_; ++c) {
-        double cheapest = std::numeric_limits<double>::infinity();
-        for (Colour other = 0; other < k_; ++other) {
-            if (other == c) continue;
-            const double a = partition.cluster_weight(c), b = partition.cluster_weight(other);
-            const double distance = squared_distance(
-                partition.centroid(c), partition.centroid(other), instance_.dimension);
-            cheapest = std::min(cheapest, a * b / (a + b) * distance);
+        const double cost = merging_cost(c);
+        if (cost <= 0 && !free) {
+            free = true;
+            std::fill_n(removal_.begin(), c, total = 0.0);
         }
-        total += cheapest > 0 && std::isfinite(cheapest) ? 1.0 / cheapest : 1.0;
+        if (free)
+            total += cost <= 0 ? 1.0 : 0.0;
+        else
+            total += std::isfinite(cost) ? 1.0 / cost : 1.0;
         removal_[c] = total;
     }
 }

@@ -23,6 +23,7 @@ class RelocationSearch {
     bool attempt(double& best, Random& random, Stopper& stopper);
     void update_chances();
     void sum_costs();
+    double merging_cost(Colour c) const;
     void sum_removal_chances();
 
     const Instance& instance_;
