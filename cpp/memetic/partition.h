@@ -111,6 +111,7 @@ class Partition {
     double* mean(Colour c) { return mean_.data() + std::size_t(c) * d_; }
     const double* mean(Colour c) const { return mean_.data() + std::size_t(c) * d_; }
 
+    double measured_inertia() const;
     void add_to_shift(Vertex u, double w, const double* origin);
     template <class Add>
     Chain walk(Vertex v, Colour to, Add&& add);

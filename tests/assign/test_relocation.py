@@ -118,3 +118,50 @@ def test_a_single_cluster_has_nothing_to_merge_with():
     after, tried, _ = relocate(one, np.zeros(one.n_supernodes, np.int32), 3, tries=4)
     assert tried == 4
     assert not after.any()
+
+
+def far_apart(seed, distance, groups=3, size=40):
+    """Groups so far apart that the spread of all data dwarfs the inertia."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(groups * size, 2))
+    X[:, 0] += distance * np.repeat(np.arange(groups), size)
+    return X
+
+
+def exact_inertia(X, labels):
+    """Inertia from its definition, with digits to spare."""
+    X, total = X.astype(np.longdouble), np.longdouble(0)
+    for c in np.unique(labels):
+        members = X[labels == c]
+        total += ((members - members.mean(axis=0)) ** 2).sum()
+    return float(total)
+
+
+@pytest.mark.parametrize("distance", [1e3, 1e5, 1e8])
+def test_groups_far_apart_do_not_hide_whether_a_relocation_improves(distance):
+    outcomes = set()
+    for seed in range(4):
+        X = far_apart(seed, distance)
+        problem = Problem.build(X, n_clusters=9)
+        search = _core.SequentialSearch(problem.core, 9)
+        start = np.repeat(np.arange(9, dtype=np.int32), [14, 13, 13] * 3)
+        colours = search.descend(start, _core.Stopper(LONG))
+        for step in range(60):
+            after, _, failures = relocate(problem, colours, step)
+            before, now = exact_inertia(X, colours), exact_inertia(X, after)
+            assert (now < before * (1 - 1e-10)) == (failures == 0)
+            outcomes.add(failures)
+            colours = after
+    assert outcomes == {0, 1}
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_history_of_groups_far_apart_only_falls(seed):
+    X = far_apart(seed, 1e8)
+    model = KempeKMeans(9, random_state=seed, max_mutations=200).fit(X)
+    history = model.result_.statistics
+    assert (np.diff(history.best_inertia) <= 0).all()
+    for i, kind in enumerate(history.kind):
+        if kind == "relocate":
+            assert history.inertia[i] <= history.inertia[i - 1]
+    assert model.inertia_ == pytest.approx(exact_inertia(X, model.labels_))
