@@ -55,13 +55,13 @@ def large_problem(
 
 def neighbours(problem: Problem) -> list[set[int]]:
     """Cannot-link neighbours of each supernode."""
-    ends = np.split(problem.targets, problem.offsets[1:-1])
+    ends = np.split(problem.graph.targets, problem.graph.offsets[1:-1])
     return [set(around.tolist()) for around in ends]
 
 
 def best_inertia(problem: Problem) -> float:
     """The optimum by looking at every colouring."""
-    edges = np.column_stack(problem.graph.nonzero())
+    edges = np.column_stack(problem.graph.matrix.nonzero())
     best = np.inf
     for colouring in itertools.product(range(problem.n_clusters), repeat=problem.n_supernodes):
         colours = np.array(colouring, dtype=np.int32)

@@ -37,7 +37,10 @@ class Callbacks:
         """After every new best solution."""
 
     def on_end(self, result: Result) -> None:
-        """Once, with the result."""
+        """Once, with the result; not if the search ends in an exception."""
+
+    def on_close(self) -> None:
+        """Last of all, also after an exception: give back what ``on_start`` took."""
 
 
 class CallbackList(Callbacks):
@@ -65,3 +68,8 @@ class CallbackList(Callbacks):
         """Once, with the result."""
         for callback in self._callbacks:
             callback.on_end(result)
+
+    def on_close(self) -> None:
+        """Last of all, also after an exception."""
+        for callback in self._callbacks:
+            callback.on_close()

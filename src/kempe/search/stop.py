@@ -6,9 +6,13 @@ user can pass a function of their own.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
+
+# As many mutations as kernels can count.
+UNLIMITED = 2**31 - 1
 
 
 @dataclass(frozen=True)
@@ -91,13 +95,39 @@ class TargetInertia:
 
 
 class AnyOf:
-    """Stop when any of several rules says so; ``triggered`` remembers which."""
+    """Stop when any of several rules says so; ``triggered`` remembers which.
+
+    Rules that are themselves ``AnyOf`` are taken apart, so that limits are seen wherever they are.
+    """
 
     def __init__(self, rules: Iterable[StoppingRule]) -> None:
-        self.rules = tuple(rules)
+        self.rules = tuple(_apart(rules))
         self.triggered: StoppingRule | None = None
+
+    @property
+    def seconds(self) -> float:
+        """The shortest time limit among the rules."""
+        limits = (rule.seconds for rule in self.rules if isinstance(rule, TimeLimit))
+        return min(limits, default=math.inf)
+
+    @property
+    def mutations(self) -> int:
+        """The smallest limit on mutations among the rules."""
+        limits = (rule.mutations for rule in self.rules if isinstance(rule, MaxMutations))
+        return min(limits, default=UNLIMITED)
+
+    @property
+    def target(self) -> float:
+        """The highest inertia that is low enough for one of the rules."""
+        targets = (rule.inertia for rule in self.rules if isinstance(rule, TargetInertia))
+        return max(targets, default=-math.inf)
 
     def __call__(self, state: SearchState) -> bool:
         """Return whether to stop now."""
         self.triggered = next((rule for rule in self.rules if rule(state)), None)
         return self.triggered is not None
+
+
+def _apart(rules: Iterable[StoppingRule]) -> Iterator[StoppingRule]:
+    for rule in rules:
+        yield from rule.rules if isinstance(rule, AnyOf) else (rule,)

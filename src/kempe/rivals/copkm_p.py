@@ -1,0 +1,31 @@
+"""COP-K-Means in saturation order."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from kempe import _core
+from kempe.problem import Problem
+from kempe.rivals.alternation import Assignment
+from kempe.rivals.copkm import COPKM
+from kempe.rivals.greedy import SaturationAssignment
+
+
+class COPKM_P(COPKM):
+    """COP-K-Means in saturation order (Algorithm 7 of the paper, its appendix A.4).
+
+    Places next the supernode whose neighbours already show the largest number of clusters, which
+    succeeds far more often than the order of the data. Ends when the centroids stand still or when
+    an iteration gets stuck, and keeps the best iteration, so only a stuck first one is a failure.
+
+    See ``COPKM`` for parameters and attributes.
+    """
+
+    _keeps_best: ClassVar[bool] = True
+
+    def _assignment(
+        self, problem: Problem, rng: np.random.Generator, stopper: _core.Stopper
+    ) -> Assignment:
+        return SaturationAssignment()
