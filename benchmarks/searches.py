@@ -37,7 +37,7 @@ INSTANCES = (
 
 
 def iterated(descent: Descent, schedule: Schedule) -> Search:
-    """The paper's loop with a descent of choice."""
+    """Give the paper's loop with a descent of choice."""
 
     def search(problem: Problem, recorder: Recorder, rng: np.random.Generator) -> Result:
         def work() -> None:
@@ -52,7 +52,7 @@ def iterated(descent: Descent, schedule: Schedule) -> Search:
 
 
 def memetic_simultaneous(problem: Problem, recorder: Recorder, rng: np.random.Generator) -> Result:
-    """Our loop with the paper's descent."""
+    """Run our loop with the paper's descent."""
     params = MemeticParams(saturation_rounds=0)
     patience = params.patience(problem.n_clusters)
     plan = Plan(SimultaneousDescent(), params.population_size, patience)
