@@ -27,6 +27,7 @@ from kempe import (
     InfeasibleConstraintsError,
     KempeKMeans,
     NoSolutionFoundError,
+    methods,
 )
 from kempe.memetic import MemeticParams
 from kempe.search.callbacks import Callbacks
@@ -615,6 +616,20 @@ def test_callbacks_are_called_in_turn(several, estimator, planted):
     )
     assert calls.count("on_iteration") == len(model.result_.statistics.rows())
     assert logs[1].calls == (calls if several else [])
+
+
+@pytest.mark.parametrize("name", methods.names())
+def test_callbacks_end_with_the_result_that_the_model_has(name, planted):
+    class Last(Callbacks):
+        def on_end(self, result):
+            self.result = result
+
+    case = planted(3, n_rows=40, n_pairs=20)
+    last = Last()
+    options = {"max_generations": 1} if name == "S_MDEClust" else {}
+    model = methods.create(name, 3, random_state=1, callbacks=last, **options)
+    model.fit(case.X, constraints=case.constraints)
+    assert last.result is model.result_
 
 
 class StopAfter(Callbacks):

@@ -25,16 +25,16 @@ _REGISTRY: dict[str, Factory] = {
     "KSKM_E_repo": partial(_exact, perturbation=0.0),
     "PCCC": PCCC,
     "BLPKMCC": BLPKMCC,
-    "S_MDEClust": partial(S_MDEClust, population_size=10),
-    "COPKM": COPKM,
     "COPKM_P": partial(COPKM_P, init="k-means++"),
+    "COPKM": COPKM,
     "ICOPKM": ICOPKM,
     "CLCKM": CLCKM,
+    "S_MDEClust": partial(S_MDEClust, population_size=10),
 }
 
 
 def names() -> list[str]:
-    """Names that ``create`` knows."""
+    """Names that ``create`` knows, in the order in which reports show them."""
     return list(_REGISTRY)
 
 

@@ -14,6 +14,7 @@ from kempe.kskm import ExactDescent, SimultaneousDescent
 from kempe.kskm.dsatur import starting_solution
 from kempe.memetic import MemeticParams, SequentialDescent, memetic_search
 from kempe.memetic.sequential import BATCH
+from kempe.memetic.start import Starts
 from kempe.problem import Problem
 from kempe.search.callbacks import Callbacks
 from kempe.search.recorder import Recorder
@@ -138,6 +139,23 @@ def test_zero_mutations_are_one_descent():
     np.testing.assert_array_equal(result.solution.colours, expected)
     assert result.n_mutations == 0
     assert result.statistics.kind == ["start"]
+
+
+def test_threads_make_no_clustering_that_nobody_asked_for(monkeypatch):
+    """One descent is one descent, however many threads there are."""
+    made = []
+    make = Starts.make
+    monkeypatch.setattr(
+        Starts, "make", lambda self, number, rng: made.append(number) or make(self, number, rng)
+    )
+    problem, _ = random_problem(0)
+    for n_jobs in (1, 2, 4):
+        made.clear()
+        search(problem, MaxMutations(0), n_jobs=n_jobs, generation_size=4)
+        assert made == [0]
+        made.clear()
+        search(problem, MaxMutations(2), n_jobs=n_jobs, generation_size=4)
+        assert len(made) <= 3
 
 
 @pytest.mark.parametrize("mutations", [1, 10, 100, 333])
