@@ -42,9 +42,10 @@ def iterated(descent: Descent, schedule: Schedule) -> Search:
     def search(problem: Problem, recorder: Recorder, rng: np.random.Generator) -> Result:
         def work() -> None:
             centroids = starting_centroids(problem, "k-means++", rng)
-            start = starting_solution(problem, centroids, descent, rng, recorder.stopper)
+            context = recorder.context(rng)
+            start = starting_solution(context, centroids, descent)
             relocator = Relocator(problem, Relocation())
-            iterate(problem, start, descent, recorder, rng, schedule, relocator)
+            iterate(context, start, descent, recorder, schedule, relocator)
 
         return recorder.follow(work)
 

@@ -6,8 +6,9 @@ import itertools
 
 import numpy as np
 
-from kempe import Constraints
+from kempe import Constraints, _core
 from kempe.problem import Colours, Problem
+from kempe.search import Context
 
 
 def random_problem(
@@ -51,6 +52,11 @@ def large_problem(
     apart = pairs[hidden[pairs[:, 0]] != hidden[pairs[:, 1]]]
     X = rng.normal(size=(n, d)).astype(dtype)
     return Problem.build(X, Constraints(None, apart), n_clusters=k), hidden
+
+
+def context_of(problem: Problem, seed: int = 0, stopper: _core.Stopper | None = None) -> Context:
+    """What a descent needs."""
+    return Context(problem, np.random.default_rng(seed), stopper or _core.Stopper())
 
 
 def neighbours(problem: Problem) -> list[set[int]]:

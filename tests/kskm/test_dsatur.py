@@ -10,19 +10,17 @@ from kempe.kskm.assignment import SimultaneousDescent
 from kempe.kskm.dsatur import any_colouring, first_colouring, starting_solution
 from kempe.problem import Problem
 from kempe.search.seeding import starting_centroids
-from random_problems import random_problem
+from random_problems import context_of, random_problem
 
 
 def start(problem, init, seed=0, **options):
-    rng = np.random.default_rng(seed)
-    centroids = starting_centroids(problem, init, rng)
-    return starting_solution(
-        problem, centroids, SimultaneousDescent(), rng, _core.Stopper(), **options
-    )
+    context = context_of(problem, seed)
+    centroids = starting_centroids(problem, init, context.rng)
+    return starting_solution(context, centroids, SimultaneousDescent(), **options)
 
 
 def colour(problem, centroids, **options):
-    return first_colouring(problem, centroids, np.random.default_rng(0), _core.Stopper(), **options)
+    return first_colouring(context_of(problem), centroids, **options)
 
 
 @pytest.mark.parametrize("init", ["k-means++", "random"])
@@ -125,6 +123,6 @@ def test_without_time_for_another_the_known_colouring_is_taken():
     problem = Problem.build(np.zeros((6, 1)), Constraints(cannot_link=edges), n_clusters=3)
     known = np.array([0, 1, 2, 1, 2, 0], dtype=np.int32)
     struck = _core.Stopper(0.0)
-    found = any_colouring(problem, np.random.default_rng(1), struck, known=known)
+    found = any_colouring(context_of(problem, 1, struck), known=known)
     assert problem.is_proper(found)
     assert len(set(zip(known.tolist(), found.tolist(), strict=True))) == 3

@@ -13,6 +13,7 @@ from kempe.graph import CannotLinkGraph
 from kempe.kskm import ExactDescent
 from kempe.problem import Problem
 from kempe.search.descent import Descent
+from random_problems import context_of
 
 
 def cost_of(costs, colours):
@@ -32,15 +33,14 @@ def planted(rng, size=40, k=4, density=0.2):
 class ChainDescent(Descent):
     """Kempe chains to fixed centroids, alternated with the means."""
 
-    def settle(self, problem, colours, centroids, rng, stopper):
-        costs = problem.costs(centroids)
-        return _core.chain_descent(
-            problem.graph.offsets, problem.graph.targets, costs, colours, stopper
-        )
+    def settle(self, context, colours, centroids):
+        graph, costs = context.problem.graph, context.problem.costs(centroids)
+        return _core.chain_descent(graph.offsets, graph.targets, costs, colours, context.stopper)
 
-    def descend(self, problem, colours, rng, stopper):
+    def descend(self, context, colours):
+        problem = context.problem
         while True:
-            better = self.settle(problem, colours, problem.means(colours)[0], rng, stopper)
+            better = self.settle(context, colours, problem.means(colours)[0])
             if problem.inertia(better) >= problem.inertia(colours):
                 return colours
             colours = better
@@ -57,9 +57,9 @@ def tight_problem():
 @pytest.mark.parametrize("mode", ["first", "optimal"])
 def test_exact_refinement_goes_on_where_kempe_swaps_end(tight_problem, mode):
     problem, start = tight_problem
-    rng, stopper = np.random.default_rng(0), _core.Stopper()
-    kempe = ChainDescent().descend(problem, start, rng, stopper)
-    refined = ExactDescent(ChainDescent(), mode=mode).descend(problem, start, rng, stopper)
+    context = context_of(problem)
+    kempe = ChainDescent().descend(context, start)
+    refined = ExactDescent(ChainDescent(), mode=mode).descend(context, start)
     assert problem.is_proper(refined)
     assert problem.inertia(refined) < problem.inertia(kempe)
     # Nothing is left to gain at its own means.
@@ -70,13 +70,13 @@ def test_exact_refinement_goes_on_where_kempe_swaps_end(tight_problem, mode):
 
 def test_the_exact_step_is_not_repeated_on_a_partition_already_explored(tight_problem, monkeypatch):
     problem, start = tight_problem
-    rng, stopper = np.random.default_rng(0), _core.Stopper()
+    context = context_of(problem)
     descent = ExactDescent(ChainDescent())
-    end = descent.descend(problem, start, rng, stopper)
+    end = descent.descend(context, start)
     calls = []
     monkeypatch.setattr(ExactAssigner, "solve", lambda *a, **k: calls.append(1))
     renamed = np.array([2, 0, 1], dtype=np.int32)[end]
-    descent.descend(problem, renamed, rng, stopper)
+    descent.descend(context, renamed)
     assert not calls
 
 
@@ -95,12 +95,10 @@ def test_a_graph_too_hard_for_the_solvers_costs_less_each_time(monkeypatch):
 
     monkeypatch.setattr(ExactAssigner, "solve", watched)
     descent = ExactDescent(ChainDescent(), effort=0.004, least_effort=0.001)
-    stopper = _core.Stopper()
+    context = context_of(problem)
     for _ in range(6):
         centroids = rng.normal(size=(4, 2))
-        descent.descend(
-            problem, descent.settle(problem, start, centroids, rng, stopper), rng, stopper
-        )
+        descent.descend(context, descent.settle(context, start, centroids))
     assert spent[0][0] == 0.004
     assert "unchanged" in [status for _, status in spent]
     factor = {"unchanged": 0.5, "improved": 2.0, "optimal": 1.0}

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from kempe import _core
 from kempe.kskm import mwis
 from kempe.kskm.assignment import SimultaneousDescent
 from kempe.kskm.kskm import Schedule, iterate
@@ -15,19 +14,17 @@ from kempe.search.callbacks import Callbacks
 from kempe.search.descent import Descent
 from kempe.search.recorder import Recorder
 from kempe.search.stop import MaxMutations, Patience, TimeLimit
-from random_problems import best_inertia, random_problem
+from random_problems import best_inertia, context_of, random_problem
 
 
 def search(problem, colours, *rules, seed=0, descent=None, callbacks=(), kind="replace", **options):
-    rng = np.random.default_rng(seed)
     with Recorder(problem, rules or (MaxMutations(30),), callbacks) as recorder:
         return recorder.follow(
             lambda: iterate(
-                problem,
+                recorder.context(np.random.default_rng(seed)),
                 colours,
                 descent or SimultaneousDescent(),
                 recorder,
-                rng,
                 Schedule(**options),
                 Relocator(problem, Relocation(kind)),
             )
@@ -78,8 +75,7 @@ def test_the_schedule_can_be_one_sided(share, kind):
 def test_zero_mutations_are_one_descent():
     problem, colours = random_problem(0)
     result = search(problem, colours, MaxMutations(0))
-    rng, stopper = np.random.default_rng(0), _core.Stopper()
-    expected = SimultaneousDescent().descend(problem, colours, rng, stopper)
+    expected = SimultaneousDescent().descend(context_of(problem), colours)
     np.testing.assert_array_equal(result.solution.colours, expected)
     assert result.n_mutations == 0
 
@@ -98,12 +94,12 @@ class SpyingDescent(Descent):
     inner: SimultaneousDescent = field(default_factory=SimultaneousDescent)
     settled_from: list = field(default_factory=list)
 
-    def settle(self, problem, colours, centroids, rng, stopper):
-        self.settled_from.append(problem.inertia(colours))
-        return self.inner.settle(problem, colours, centroids, rng, stopper)
+    def settle(self, context, colours, centroids):
+        self.settled_from.append(context.problem.inertia(colours))
+        return self.inner.settle(context, colours, centroids)
 
-    def descend(self, problem, colours, rng, stopper):
-        return self.inner.descend(problem, colours, rng, stopper)
+    def descend(self, context, colours):
+        return self.inner.descend(context, colours)
 
 
 @pytest.mark.parametrize("failures", [1, 3])
@@ -138,7 +134,7 @@ def test_ctrl_c_returns_the_best_so_far():
 
 
 class InterruptedDescent(SpyingDescent):
-    def descend(self, problem, colours, rng, stopper):
+    def descend(self, context, colours):
         raise KeyboardInterrupt
 
 

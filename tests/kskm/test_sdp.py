@@ -5,11 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kempe import _core
 from kempe.kskm.assignment import SimultaneousDescent
 from kempe.kskm.sdp import LANDMARKS, denoised_points, nearest_in_capped_simplex, relax
 from kempe.problem import Problem
-from random_problems import random_problem
+from random_problems import context_of, random_problem
 
 
 def test_the_relaxed_matrix_is_nearly_feasible():
@@ -29,8 +28,7 @@ def test_the_relaxation_bounds_the_inertia_from_below():
     relaxation = relax(problem, np.arange(problem.n_supernodes))
     points = relaxation.points
     relaxed = (points**2).sum() - (points * (relaxation.solve(600) @ points)).sum()
-    descent, rng = SimultaneousDescent(), np.random.default_rng(0)
-    colours = descent.descend(problem, colours, rng, _core.Stopper())
+    colours = SimultaneousDescent().descend(context_of(problem), colours)
     assert 0.3 < relaxed / (problem.inertia(colours) - problem.within) < 1.01
 
 

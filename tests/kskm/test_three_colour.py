@@ -10,12 +10,12 @@ from kempe.kskm.assignment import SimultaneousDescent
 from kempe.kskm.chains import Moves
 from kempe.kskm.three_colour import three_colour_step
 from kempe.problem import Problem
-from random_problems import random_problem
+from random_problems import context_of, random_problem
 
 
 def descended(problem, colours, three_colour):
     descent = SimultaneousDescent(three_colour=three_colour)
-    return descent.descend(problem, colours, np.random.default_rng(0), _core.Stopper())
+    return descent.descend(context_of(problem), colours)
 
 
 def turned_triangle():
@@ -60,9 +60,7 @@ def test_three_colours_go_on_where_two_are_stuck(method):
     for seed in range(15):
         problem, colours = random_problem(seed, n=50, k=5, density=0.1)
         two = descended(problem, colours, three_colour=False)
-        three = SimultaneousDescent(method, three_colour=True).descend(
-            problem, two, np.random.default_rng(0), _core.Stopper()
-        )
+        three = SimultaneousDescent(method, three_colour=True).descend(context_of(problem), two)
         assert problem.is_proper(three)
         assert problem.inertia(three) <= problem.inertia(two)
         better += problem.inertia(three) < problem.inertia(two) * (1 - 1e-9)

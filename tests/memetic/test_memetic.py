@@ -17,6 +17,7 @@ from kempe.memetic.sequential import BATCH
 from kempe.memetic.start import Starts
 from kempe.problem import Problem
 from kempe.search.callbacks import Callbacks
+from kempe.search.descent import Context
 from kempe.search.recorder import Recorder
 from kempe.search.seeding import starting_centroids
 from kempe.search.stop import MaxMutations, Patience, TargetInertia, TimeLimit
@@ -131,11 +132,10 @@ def test_another_seed_goes_another_way():
 def test_zero_mutations_are_one_descent():
     problem, _ = random_problem(0)
     result = search(problem, MaxMutations(0))
-    child = np.random.default_rng(0).spawn(2)[0]
-    descent, stopper = SequentialDescent(), _core.Stopper()
-    centroids = starting_centroids(problem, "k-means++", child)
-    start = starting_solution(problem, centroids, descent, child, stopper)
-    expected = descent.descend(problem, start, child, stopper)
+    context = Context(problem, np.random.default_rng(0).spawn(2)[0], _core.Stopper())
+    centroids = starting_centroids(problem, "k-means++", context.rng)
+    start = starting_solution(context, centroids, SequentialDescent())
+    expected = SequentialDescent().descend(context, start)
     np.testing.assert_array_equal(result.solution.colours, expected)
     assert result.n_mutations == 0
     assert result.statistics.kind == ["start"]
@@ -146,7 +146,9 @@ def test_threads_make_no_clustering_that_nobody_asked_for(monkeypatch):
     made = []
     make = Starts.make
     monkeypatch.setattr(
-        Starts, "make", lambda self, number, rng: made.append(number) or make(self, number, rng)
+        Starts,
+        "make",
+        lambda self, context, number: made.append(number) or make(self, context, number),
     )
     problem, _ = random_problem(0)
     for n_jobs in (1, 2, 4):

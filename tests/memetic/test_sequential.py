@@ -18,7 +18,7 @@ from kempe.kskm.chains import improving_chains
 from kempe.memetic import SequentialDescent
 from kempe.problem import Problem
 from kempe.search.descent import Budget
-from random_problems import best_inertia, large_problem, neighbours, random_problem
+from random_problems import best_inertia, context_of, large_problem, neighbours, random_problem
 
 seeds = st.integers(0, 2**32 - 1)
 shapes = st.fixed_dictionaries(
@@ -102,11 +102,11 @@ def rng(seed=0):
 
 
 def descend(problem, colours, descent=None):
-    return (descent or SequentialDescent()).descend(problem, colours, rng(), _core.Stopper())
+    return (descent or SequentialDescent()).descend(context_of(problem), colours)
 
 
 def settle(problem, colours, centroids):
-    return SequentialDescent().settle(problem, colours, centroids, rng(), _core.Stopper())
+    return SequentialDescent().settle(context_of(problem), colours, centroids)
 
 
 class Relocated(NamedTuple):
@@ -156,7 +156,7 @@ def test_improving_relocates_within_its_budget_and_never_hands_out_anything_wors
     problem, colours = random_problem(5, n=80, k=6)
     optimum = descend(problem, colours)
     budget = Budget(tries=200, patience=40)
-    steps = list(SequentialDescent().improve(problem, optimum, budget, rng(), _core.Stopper()))
+    steps = list(SequentialDescent().improve(context_of(problem), optimum, budget))
     inertia = [problem.inertia(optimum), *(problem.inertia(step.colours) for step in steps)]
     assert (np.diff(inertia) <= 0).all()
     assert inertia[-1] < inertia[0]
@@ -416,7 +416,7 @@ def test_results_do_not_depend_on_what_the_same_object_did_before():
     for seed in range(4):
         relocate(problem, colours, seed=seed, descent=used)
         descend(problem, relocate(problem, colours, seed=7).colours, used)
-        used.settle(problem, colours, random_centroids(problem, seed), rng(), _core.Stopper())
+        used.settle(context_of(problem), colours, random_centroids(problem, seed))
         again = relocate(problem, colours, seed=3, descent=used)
         np.testing.assert_array_equal(again.colours, expected.colours)
         assert again[1:] == expected[1:]
@@ -446,8 +446,8 @@ def test_a_stopper_that_has_stopped_ends_everything_at_once(large):
     stopper.stop()
     began = time.perf_counter()
     found = [
-        descent.descend(problem, colours, rng(), stopper),
-        descent.settle(problem, colours, random_centroids(problem, 0), rng(), stopper),
+        descent.descend(context_of(problem, stopper=stopper), colours),
+        descent.settle(context_of(problem, stopper=stopper), colours, random_centroids(problem, 0)),
         relocate(problem, colours, descent=descent, stopper=stopper).colours,
     ]
     assert time.perf_counter() - began < 0.5

@@ -86,9 +86,9 @@ def test_a_start_that_finds_nothing_does_not_fail_a_search_that_has_a_solution(m
     outcomes = []
     make = Starts.make
 
-    def watched(self, number, rng):
+    def watched(self, context, number):
         try:
-            colours = make(self, number, rng)
+            colours = make(self, context, number)
         except NoSolutionFoundError:
             outcomes.append((number, False))
             raise

@@ -8,7 +8,7 @@ import pytest
 from kempe import NoSolutionFoundError, _core
 from kempe.problem import Problem
 from kempe.rivals.alternation import alternate, descend, not_improved, standing_still
-from kempe.rivals.greedy import NearestAssignment
+from kempe.rivals.icopkm import nearest_assignment
 
 X = np.array([[0.0], [1.0], [8.0], [9.0], [10.0]])
 
@@ -19,7 +19,7 @@ def line(n_clusters=2):
 
 def steps(problem, start, assign=None, **options):
     centroids = np.asarray(start)[:, None] - problem.shift
-    return alternate(problem, assign or NearestAssignment(), centroids, _core.Stopper(), **options)
+    return alternate(problem, assign or nearest_assignment, centroids, _core.Stopper(), **options)
 
 
 def test_two_iterations_worked_by_hand():

@@ -10,7 +10,7 @@ import pytest
 from kempe import Constraints, NoSolutionFoundError
 from kempe.problem import Problem
 from kempe.rivals import CLCKM, COPKM, COPKM_P, ICOPKM
-from kempe.rivals.alternating import rows_or_given
+from kempe.rivals.alternation import rows_or_given
 from kempe.rivals.icopkm import certainty
 
 FAMILY = [COPKM, COPKM_P, ICOPKM, CLCKM]

@@ -9,7 +9,7 @@ import pytest
 
 from kempe import Constraints, InfeasibleConstraintsError, NoSolutionFoundError, _core
 from kempe.problem import Problem
-from kempe.rivals.empty import FillEmpty, cluster_inertia
+from kempe.rivals.pccc import FillEmpty, cluster_inertia
 from kempe.rivals.program import ProgramAssignment, nearest_allowed, plain_costs
 from kempe.rivals.soft import SoftPairs, SoftProgram, violation_price
 

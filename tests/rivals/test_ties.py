@@ -7,8 +7,8 @@ import pytest
 
 from kempe import Constraints, _core
 from kempe.problem import Problem
+from kempe.rivals.pccc import SplitTies, coinciding
 from kempe.rivals.program import ProgramAssignment
-from kempe.rivals.ties import SplitTies, coinciding
 
 
 def split(problem, centroids, seed=0):

@@ -11,7 +11,7 @@ from kempe.kskm import mwis as independent_set
 from kempe.kskm.chains import conflicts, improving_chains
 from kempe.kskm.three_colour import three_colour_step
 from kempe.problem import Centroids, Colours, Problem
-from kempe.search.descent import Descent
+from kempe.search.descent import Context, Descent
 
 
 @dataclass(frozen=True)
@@ -36,28 +36,16 @@ class SimultaneousDescent(Descent):
         if self.mwis not in independent_set.METHODS:
             raise ValueError(f"mwis must be one of {independent_set.METHODS}, got {self.mwis!r}")
 
-    def step(
-        self,
-        problem: Problem,
-        colours: Colours,
-        centroids: Centroids,
-        rng: np.random.Generator,
-        stopper: _core.Stopper,
-    ) -> Colours:
+    def step(self, context: Context, colours: Colours, centroids: Centroids) -> Colours:
         """One assignment (Algorithm 2): find chains, choose compatible ones, swap."""
+        problem, rng = context.problem, context.rng
         if self.mwis == "greedy":
             return _core.simultaneous_step(problem.core, colours, centroids)
         return self._chosen_step(problem, colours, centroids, rng)
 
-    def settle(
-        self,
-        problem: Problem,
-        colours: Colours,
-        centroids: Centroids,
-        rng: np.random.Generator,
-        stopper: _core.Stopper,
-    ) -> Colours:
+    def settle(self, context: Context, colours: Colours, centroids: Centroids) -> Colours:
         """Repeat the step at fixed centroids until no chain improves (the loop of Algorithm 4)."""
+        problem, rng, stopper = context.problem, context.rng, context.stopper
         if self.mwis == "greedy":
             return _core.simultaneous_settle(problem.core, colours, centroids, stopper)
         while not stopper.look():
@@ -67,14 +55,9 @@ class SimultaneousDescent(Descent):
             colours = after
         return colours
 
-    def descend(
-        self,
-        problem: Problem,
-        colours: Colours,
-        rng: np.random.Generator,
-        stopper: _core.Stopper,
-    ) -> Colours:
+    def descend(self, context: Context, colours: Colours) -> Colours:
         """Alternate centroid update and step until nothing improves (inner loop of Algorithm 1)."""
+        problem, rng, stopper = context.problem, context.rng, context.stopper
         colours = self._two_colour_descent(problem, colours, rng, stopper)
         while self.three_colour and not stopper.look():
             rotated = three_colour_step(problem, colours, rng, stopper, self.mwis)

@@ -7,23 +7,19 @@ and exact methods look for a colouring or prove that there is none.
 
 from __future__ import annotations
 
-import numpy as np
-
 from kempe import _core
 from kempe.exceptions import NoSolutionFoundError
 from kempe.graph.check import colour_or_explain
 from kempe.graph.colouring import cheapest_names, colour_graph
 from kempe.kskm.shift import match
 from kempe.problem import Centroids, Colours, Problem
-from kempe.search.descent import Descent
+from kempe.search.descent import Context, Descent
 
 
 def starting_solution(
-    problem: Problem,
+    context: Context,
     centroids: Centroids,
     descent: Descent,
-    rng: np.random.Generator,
-    stopper: _core.Stopper,
     *,
     exhaustive: bool = True,
     known: Colours | None = None,
@@ -33,16 +29,14 @@ def starting_solution(
     The centroids are matched to the clusters first: where the assignment had to fall back to a
     colouring that ignores them, cluster numbers mean little. See ``first_colouring``.
     """
-    colours = first_colouring(problem, centroids, rng, stopper, exhaustive=exhaustive, known=known)
-    matched = match(*problem.means(colours), centroids)
-    return descent.settle(problem, colours, matched, rng, stopper)
+    colours = first_colouring(context, centroids, exhaustive=exhaustive, known=known)
+    matched = match(*context.problem.means(colours), centroids)
+    return descent.settle(context, colours, matched)
 
 
 def first_colouring(
-    problem: Problem,
+    context: Context,
     centroids: Centroids,
-    rng: np.random.Generator,
-    stopper: _core.Stopper,
     *,
     exhaustive: bool = True,
     known: Colours | None = None,
@@ -61,20 +55,16 @@ def first_colouring(
     NoSolutionFoundError
         If none was found.
     """
+    problem = context.problem
     colours, stuck = _core.saturation_assignment(problem.core, centroids)
     if stuck < 0:
         return colours
-    colours = any_colouring(problem, rng, stopper, exhaustive=exhaustive, known=known)
+    colours = any_colouring(context, exhaustive=exhaustive, known=known)
     return cheapest_names(problem.graph, colours, problem.costs(centroids))
 
 
 def any_colouring(
-    problem: Problem,
-    rng: np.random.Generator,
-    stopper: _core.Stopper,
-    *,
-    exhaustive: bool = True,
-    known: Colours | None = None,
+    context: Context, *, exhaustive: bool = True, known: Colours | None = None
 ) -> Colours:
     """Find a proper colouring wherever the centroids are.
 
@@ -86,6 +76,7 @@ def any_colouring(
         A colouring to take instead. Since starts should differ, a short search for another comes
         first.
     """
+    problem, rng, stopper = context.problem, context.rng, context.stopper
     if known is not None:
         another = colour_graph(problem.graph, problem.n_clusters, rng, stopper, turns=1)
         return known if another.colours is None else another.colours

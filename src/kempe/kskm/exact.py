@@ -10,11 +10,10 @@ from typing import Self
 
 import numpy as np
 
-from kempe import _core
 from kempe.exact import ExactAssigner, Mode, Solver, Status, anneal
 from kempe.kskm.dsatur import is_tight
 from kempe.problem import Centroids, Colours, Problem
-from kempe.search.descent import Descent
+from kempe.search.descent import Context, Descent
 from kempe.search.empty import costs_at_means
 
 
@@ -53,50 +52,40 @@ class ExactDescent(Descent):
     _tight: bool = field(default=False, init=False, repr=False)
     _explored: set[bytes] = field(default_factory=set, init=False, repr=False)
 
-    def settle(
-        self,
-        problem: Problem,
-        colours: Colours,
-        centroids: Centroids,
-        rng: np.random.Generator,
-        stopper: _core.Stopper,
-    ) -> Colours:
+    def settle(self, context: Context, colours: Colours, centroids: Centroids) -> Colours:
         """Improve the assignment to fixed centroids by the inner method.
 
         On tight graphs swaps can hardly follow a mutation, so annealing goes on from there.
         """
-        colours = self.inner.settle(problem, colours, centroids, rng, stopper)
+        problem = context.problem
+        colours = self.inner.settle(context, colours, centroids)
         self._assigner_of(problem)
-        if self._tight:
-            return anneal(problem.graph, problem.costs(centroids), colours, rng, stopper)
-        return colours
+        if not self._tight:
+            return colours
+        costs = problem.costs(centroids)
+        return anneal(problem.graph, costs, colours, context.rng, context.stopper)
 
-    def descend(
-        self,
-        problem: Problem,
-        colours: Colours,
-        rng: np.random.Generator,
-        stopper: _core.Stopper,
-    ) -> Colours:
+    def descend(self, context: Context, colours: Colours) -> Colours:
         """Alternate the inner descent and exact assignments until neither improves."""
-        colours = self.inner.descend(problem, colours, rng, stopper)
-        while not stopper.look() and self._is_new(problem, colours):
-            refined = self._refine(problem, colours, stopper)
+        colours = self.inner.descend(context, colours)
+        while not context.stopper.look() and self._is_new(context.problem, colours):
+            refined = self._refine(context, colours)
             if refined is None:
                 break
-            colours = self.inner.descend(problem, refined, rng, stopper)
+            colours = self.inner.descend(context, refined)
         return colours
 
     def for_thread(self) -> Self:
         """Give a descent that has explored nothing yet."""
         return replace(self)
 
-    def _refine(self, problem: Problem, colours: Colours, stopper: _core.Stopper) -> Colours | None:
+    def _refine(self, context: Context, colours: Colours) -> Colours | None:
+        problem = context.problem
         result = self._assigner_of(problem).solve(
             costs_at_means(problem, colours),
             incumbent=colours,
             mode=self.mode,
-            stopper=stopper,
+            stopper=context.stopper,
             effort=self._allowance,
         )
         self._adapt(result.status)

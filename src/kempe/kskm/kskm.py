@@ -15,7 +15,7 @@ from kempe.kskm.mwis import Method
 from kempe.kskm.perturb import perturb
 from kempe.kskm.shift import Relocation, RelocationKind, Relocator
 from kempe.problem import Colours, Problem
-from kempe.search.descent import Descent
+from kempe.search.descent import Context, Descent
 from kempe.search.empty import full_solution
 from kempe.search.recorder import Recorder
 from kempe.search.result import Result, Solution
@@ -119,29 +119,23 @@ def kskm_search(
         Starting centroids, or how they are drawn.
     """
     descent = params.descent()
+    context = recorder.context(rng)
 
     def search() -> None:
         centroids = starting_centroids(problem, init, rng)
-        start = starting_solution(
-            problem,
-            centroids,
-            descent,
-            rng,
-            recorder.stopper,
-            exhaustive=params.exact is not None,
-        )
+        exhaustive = params.exact is not None
+        start = starting_solution(context, centroids, descent, exhaustive=exhaustive)
         relocator = Relocator(problem, Relocation(params.relocation, params.alpha))
-        iterate(problem, start, descent, recorder, rng, params.schedule(problem), relocator)
+        iterate(context, start, descent, recorder, params.schedule(problem), relocator)
 
     return recorder.follow(search)
 
 
 def iterate(
-    problem: Problem,
+    context: Context,
     start: Colours,
     descent: Descent,
     recorder: Recorder,
-    rng: np.random.Generator,
     schedule: Schedule,
     relocator: Relocator,
 ) -> None:
@@ -150,15 +144,15 @@ def iterate(
     Perturbation is followed by one step of the descent, as in Algorithm 3; relocation by settling,
     as in Algorithm 4.
     """
-    stopper = recorder.stopper
+    problem, rng = context.problem, context.rng
 
     def descended(colours: Colours) -> Solution:
-        return full_solution(problem, descent.descend(problem, colours, rng, stopper))
+        return full_solution(problem, descent.descend(context, colours))
 
     def mutated(colours: Colours, kind: Mutation) -> Colours:
         if kind == "relocate":
-            return descent.settle(problem, colours, relocator(colours, rng), rng, stopper)
-        return descent.step(problem, colours, perturb(problem, colours, rng), rng, stopper)
+            return descent.settle(context, colours, relocator(colours, rng))
+        return descent.step(context, colours, perturb(problem, colours, rng))
 
     current = descended(start)
     recorder.record(current, "start")

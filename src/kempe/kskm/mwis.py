@@ -110,7 +110,7 @@ def _by_integer_program(
     """
     from scipy.optimize import Bounds, LinearConstraint
 
-    from kempe.exact.quiet import quiet_milp
+    from kempe.exact.highs import quiet_milp
 
     starts, members = _core.clique_cover(offsets, targets)
     cliques = sparse.csr_array(

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from kempe import _core
 from kempe.exact import anneal
-from kempe.problem import Centroids, Colours, Problem
-from kempe.search.descent import Descent
+from kempe.problem import Centroids, Colours
+from kempe.search.descent import Context, Descent
 from kempe.search.empty import costs_at_means
 
 
@@ -25,32 +25,23 @@ class AnnealingDescent(Descent):
 
     inner: Descent
 
-    def settle(
-        self,
-        problem: Problem,
-        colours: Colours,
-        centroids: Centroids,
-        rng: np.random.Generator,
-        stopper: _core.Stopper,
-    ) -> Colours:
+    def settle(self, context: Context, colours: Colours, centroids: Centroids) -> Colours:
         """Improve the assignment to fixed centroids by swaps, then by annealing."""
-        colours = self.inner.settle(problem, colours, centroids, rng, stopper)
-        return anneal(problem.graph, problem.costs(centroids), colours, rng, stopper)
+        colours = self.inner.settle(context, colours, centroids)
+        return _annealed(context, colours, context.problem.costs(centroids))
 
-    def descend(
-        self,
-        problem: Problem,
-        colours: Colours,
-        rng: np.random.Generator,
-        stopper: _core.Stopper,
-    ) -> Colours:
+    def descend(self, context: Context, colours: Colours) -> Colours:
         """Alternate the inner descent and annealing until neither improves."""
-        colours = self.inner.descend(problem, colours, rng, stopper)
-        while not stopper.look():
-            costs = costs_at_means(problem, colours)
-            annealed = anneal(problem.graph, costs, colours, rng, stopper)
-            refined = self.inner.descend(problem, annealed, rng, stopper)
+        problem = context.problem
+        colours = self.inner.descend(context, colours)
+        while not context.stopper.look():
+            annealed = _annealed(context, colours, costs_at_means(problem, colours))
+            refined = self.inner.descend(context, annealed)
             if not problem.inertia(refined) < problem.inertia(colours) * (1 - 1e-12):
                 break
             colours = refined
         return colours
+
+
+def _annealed(context: Context, colours: Colours, costs: NDArray[np.float64]) -> Colours:
+    return anneal(context.problem.graph, costs, colours, context.rng, context.stopper)

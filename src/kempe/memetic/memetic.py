@@ -20,7 +20,7 @@ from kempe.kskm.shift import match
 from kempe.memetic.params import MemeticParams, Plan
 from kempe.memetic.start import Starts
 from kempe.problem import Colours, Problem
-from kempe.search.descent import Budget
+from kempe.search.descent import Budget, Context
 from kempe.search.empty import full_solution
 from kempe.search.recorder import Recorder
 from kempe.search.result import Result, Solution
@@ -67,15 +67,14 @@ def memetic_search(
     plan = params.plan(problem) if plan is None else plan
 
     def search() -> None:
-        starts = Starts.prepared(problem, plan.descent, params, init, rng, recorder.stopper)
-        _MemeticSearch(problem, starts, plan, recorder).run(rng, params.generation_size, n_jobs)
+        starts = Starts.prepared(recorder.context(rng), plan.descent, params, init)
+        _MemeticSearch(starts, plan, recorder).run(rng, params.generation_size, n_jobs)
 
     return recorder.follow(search)
 
 
 @dataclass
 class _MemeticSearch:
-    problem: Problem
     starts: Starts
     plan: Plan
     recorder: Recorder
@@ -104,7 +103,7 @@ class _MemeticSearch:
         # Divided among the individuals, so that they need not know of each other.
         budget = max(1, self.recorder.mutations_left // len(rngs))
         return [
-            self._individual(list(population), first + position, rng, budget)
+            self._individual(self.recorder.context(rng), list(population), first + position, budget)
             for position, rng in enumerate(rngs[:left])
         ]
 
@@ -153,31 +152,29 @@ class _MemeticSearch:
         return best
 
     def _individual(
-        self, population: list[Solution], number: int, rng: np.random.Generator, mutations: int
+        self, context: Context, population: list[Solution], number: int, mutations: int
     ) -> Iterator[_Step]:
         """Make a clustering and improve it, step by step, by at most so many mutations."""
-        problem, stopper = self.problem, self.recorder.stopper
         descent = self.plan.descent.for_thread()
         if number < self.plan.population_size:
-            colours, kind = self.starts.make(number, rng), "start"
+            colours, kind = self.starts.make(context, number), "start"
         else:
-            colours, kind = self._recombined(population, rng), "recombine"
-        colours = descent.descend(problem, colours, rng, stopper)
-        yield _Step(full_solution(problem, colours), kind, 1)
+            colours, kind = self._recombined(context, population), "recombine"
+        colours = descent.descend(context, colours)
+        yield _Step(full_solution(context.problem, colours), kind, 1)
         budget = Budget(mutations - 1, self.plan.patience, self.recorder.target)
-        for improved, tries in descent.improve(problem, colours, budget, rng, stopper):
-            yield _Step(full_solution(problem, improved), "relocate", tries)
+        for improved, tries in descent.improve(context, colours, budget):
+            yield _Step(full_solution(context.problem, improved), "relocate", tries)
 
-    def _recombined(self, population: list[Solution], rng: np.random.Generator) -> Colours:
+    def _recombined(self, context: Context, population: list[Solution]) -> Colours:
         """Settle a parent on centroids of which each comes from it or from another parent."""
+        problem, rng = context.problem, context.rng
         first, second = (self._parent(population, rng) for _ in range(2))
-        own, weight = self.problem.means(first.colours)
-        other = match(own, weight, self.problem.means(second.colours)[0])
-        inherited = rng.random(self.problem.n_clusters) < 0.5
+        own, weight = problem.means(first.colours)
+        other = match(own, weight, problem.means(second.colours)[0])
+        inherited = rng.random(problem.n_clusters) < 0.5
         centroids = np.where(inherited[:, None], other, own)
-        return self.plan.descent.settle(
-            self.problem, first.colours, centroids, rng, self.recorder.stopper
-        )
+        return self.plan.descent.settle(context, first.colours, centroids)
 
     @staticmethod
     def _parent(population: list[Solution], rng: np.random.Generator) -> Solution:

@@ -9,11 +9,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 
-import numpy as np
-
 from kempe import _core
 from kempe.problem import Centroids, Colours, Problem
-from kempe.search.descent import Budget, Descent, Improvement
+from kempe.search.descent import Budget, Context, Descent, Improvement
 
 # Relocations between two looks at callbacks and stopping rules.
 BATCH = 64
@@ -28,40 +26,21 @@ class SequentialDescent(Descent):
     def __init__(self) -> None:
         self._local = threading.local()
 
-    def settle(
-        self,
-        problem: Problem,
-        colours: Colours,
-        centroids: Centroids,
-        rng: np.random.Generator,
-        stopper: _core.Stopper,
-    ) -> Colours:
+    def settle(self, context: Context, colours: Colours, centroids: Centroids) -> Colours:
         """Improve the assignment to fixed centroids until nothing improves it any more."""
-        return self._search(problem).settle(colours, centroids, stopper)
+        return self._search(context.problem).settle(colours, centroids, context.stopper)
 
-    def descend(
-        self,
-        problem: Problem,
-        colours: Colours,
-        rng: np.random.Generator,
-        stopper: _core.Stopper,
-    ) -> Colours:
+    def descend(self, context: Context, colours: Colours) -> Colours:
         """Go down to a local optimum of the inertia."""
-        return self._search(problem).descend(colours, stopper)
+        return self._search(context.problem).descend(colours, context.stopper)
 
-    def improve(
-        self,
-        problem: Problem,
-        colours: Colours,
-        budget: Budget,
-        rng: np.random.Generator,
-        stopper: _core.Stopper,
-    ) -> Iterator[Improvement]:
+    def improve(self, context: Context, colours: Colours, budget: Budget) -> Iterator[Improvement]:
         """Relocate single centroids, descend, keep what improves.
 
         The relocations are those of ``kempe.search.relocation``. They run in compiled code, which
         repeats only work that a relocation touches, so only the last of each batch is handed out.
         """
+        problem, stopper = context.problem, context.stopper
         left, failures = budget.tries, 0
         while failures < budget.patience and left > 0 and not stopper.stopped:
             colours, tries, failures = self._search(problem).relocate(
@@ -70,7 +49,7 @@ class SequentialDescent(Descent):
                 patience=budget.patience,
                 failures=failures,
                 target=budget.target - problem.within,
-                seed=int(rng.integers(2**63)),
+                seed=int(context.rng.integers(2**63)),
                 stopper=stopper,
             )
             if not tries:

@@ -10,8 +10,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from kempe import _core
 from kempe.problem import Centroids, Colours, Problem
-from kempe.rivals.alternating import AlternatingClusterer
-from kempe.rivals.alternation import Assignment, Objective, Step, not_improved
+from kempe.rivals.alternation import AlternatingClusterer, Assignment, Objective, Step, not_improved
 from kempe.rivals.program import ProgramAssignment, plain_costs
 from kempe.search.callbacks import Callbacks
 

@@ -7,8 +7,7 @@ import numpy as np
 from kempe import _core
 from kempe.problem import Problem
 from kempe.rivals.alternation import Assignment
-from kempe.rivals.copkm import COPKM
-from kempe.rivals.greedy import OrderedAssignment
+from kempe.rivals.copkm import COPKM, OrderedAssignment
 
 
 class CLCKM(COPKM):

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kempe import _core
-from kempe.problem import Problem
-from kempe.rivals.alternating import AlternatingClusterer
-from kempe.rivals.alternation import Assignment
-from kempe.rivals.greedy import OrderedAssignment
+from kempe.exceptions import NoSolutionFoundError
+from kempe.problem import Centroids, Colours, Problem
+from kempe.rivals.alternation import AlternatingClusterer, Assignment
 
 
 class COPKM(AlternatingClusterer):
@@ -68,3 +69,61 @@ class COPKM(AlternatingClusterer):
         self, problem: Problem, rng: np.random.Generator, stopper: _core.Stopper
     ) -> Assignment:
         return OrderedAssignment(problem.everyone)
+
+
+@dataclass(frozen=True)
+class OrderedAssignment:
+    """Give supernodes, in a fixed order, the nearest centroid free of cannot-link conflicts.
+
+    Attributes
+    ----------
+    order
+        All supernodes, the first to be placed first.
+    """
+
+    order: NDArray[np.int32]
+
+    def __call__(
+        self,
+        problem: Problem,
+        centroids: Centroids,
+        previous: Colours | None,
+        stopper: _core.Stopper,
+    ) -> Colours:
+        """Assign all supernodes, or raise ``NoSolutionFoundError`` at the first that cannot be."""
+        colours, stuck = _core.ordered_assignment(problem.core, centroids, self.order)
+        return completed(problem, centroids, colours, stuck)
+
+
+def completed(problem: Problem, centroids: Centroids, colours: Colours, stuck: int) -> Colours:
+    """Fill the empty clusters, or raise if a supernode found no cluster."""
+    if stuck < 0:
+        return fill_by_farthest(problem, centroids, colours)
+    row = int(np.argmax(problem.supernode == stuck))
+    placed = int(np.count_nonzero(colours[problem.supernode] >= 0))
+    raise NoSolutionFoundError(
+        f"row {row} found no cluster free of cannot-link conflicts after {placed} of "
+        f"{problem.n_rows} rows were assigned"
+    )
+
+
+def fill_by_farthest(problem: Problem, centroids: Centroids, colours: Colours) -> Colours:
+    """Give every empty cluster the costliest supernode of a cluster that can spare one.
+
+    The COP-K-Means family does so, as k-means implementations commonly do; no cannot-link pair can
+    stand in the way.
+    """
+    size = np.bincount(colours, minlength=problem.n_clusters)
+    if size.all():
+        return colours
+    filled = colours.copy()
+    cost = problem.own_costs(colours, centroids)
+    for vertex in np.argsort(-cost, kind="stable"):
+        empty = np.flatnonzero(size == 0)
+        if not empty.size:
+            break
+        if size[filled[vertex]] > 1:
+            size[filled[vertex]] -= 1
+            size[empty[0]] = 1
+            filled[vertex] = empty[0]
+    return filled

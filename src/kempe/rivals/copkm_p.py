@@ -7,10 +7,9 @@ from typing import ClassVar
 import numpy as np
 
 from kempe import _core
-from kempe.problem import Problem
+from kempe.problem import Centroids, Colours, Problem
 from kempe.rivals.alternation import Assignment
-from kempe.rivals.copkm import COPKM
-from kempe.rivals.greedy import SaturationAssignment
+from kempe.rivals.copkm import COPKM, completed
 
 
 class COPKM_P(COPKM):
@@ -29,3 +28,18 @@ class COPKM_P(COPKM):
         self, problem: Problem, rng: np.random.Generator, stopper: _core.Stopper
     ) -> Assignment:
         return SaturationAssignment()
+
+
+class SaturationAssignment:
+    """Place next the supernode whose neighbours show most colours, then that of highest degree."""
+
+    def __call__(
+        self,
+        problem: Problem,
+        centroids: Centroids,
+        previous: Colours | None,
+        stopper: _core.Stopper,
+    ) -> Colours:
+        """Assign all supernodes, or raise ``NoSolutionFoundError`` at the first that cannot be."""
+        colours, stuck = _core.saturation_assignment(problem.core, centroids)
+        return completed(problem, centroids, colours, stuck)

@@ -11,11 +11,9 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
 from kempe import _core
-from kempe.problem import Centroids, Problem
-from kempe.rivals.alternating import rows_or_given
-from kempe.rivals.alternation import Assignment, alternate, descend, not_improved
-from kempe.rivals.copkm import COPKM
-from kempe.rivals.greedy import NearestAssignment, OrderedAssignment
+from kempe.problem import Centroids, Colours, Problem
+from kempe.rivals.alternation import Assignment, alternate, descend, not_improved, rows_or_given
+from kempe.rivals.copkm import COPKM, OrderedAssignment
 from kempe.search.callbacks import Callbacks
 
 # Unconstrained runs only estimate certainty, so they need not be followed to the end.
@@ -92,6 +90,13 @@ def _unconstrained_centroids(
     problem: Problem, rng: np.random.Generator, stopper: _core.Stopper
 ) -> Centroids:
     start = rows_or_given(problem, "random", rng)
-    steps = alternate(problem, NearestAssignment(), start, stopper)
+    steps = alternate(problem, nearest_assignment, start, stopper)
     best, _ = descend(steps, not_improved, _ENSEMBLE_ITERATIONS)
     return best.centroids
+
+
+def nearest_assignment(
+    problem: Problem, centroids: Centroids, previous: Colours | None, stopper: _core.Stopper
+) -> Colours:
+    """Give every supernode its nearest centroid, whatever the cannot-link pairs say."""
+    return np.asarray(problem.costs(centroids).argmin(axis=1), dtype=np.int32)

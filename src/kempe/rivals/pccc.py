@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from kempe import _core
 from kempe.clusterer import ConstrainedClusterer
 from kempe.constraints import Constraints, as_constraints
 from kempe.exceptions import NoSolutionFoundError
 from kempe.problem import Centroids, Colours, Problem
 from kempe.rivals.alternation import Assignment, Step, alternate, descend, not_improved
-from kempe.rivals.empty import FillEmpty, cluster_inertia
 from kempe.rivals.program import ProgramAssignment
 from kempe.rivals.soft import SoftPairs, SoftProgram, violation_price
-from kempe.rivals.ties import SplitTies
 from kempe.search.callbacks import Callbacks
 from kempe.search.recorder import Recorder
 from kempe.search.result import Result
@@ -281,3 +280,117 @@ class _Rounds:
         centroids = best.centroids.copy()
         centroids[rank[0]] = centroids[rank[-1]]
         return centroids
+
+
+def cluster_inertia(
+    problem: Problem, colours: Colours, centroids: Centroids
+) -> NDArray[np.float64]:
+    """Inertia of each cluster about its centroid, without that inside the supernodes."""
+    costs = problem.own_costs(colours, centroids)
+    return np.asarray(np.bincount(colours, costs, minlength=problem.n_clusters), dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class FillEmpty:
+    """An assignment after which no cluster is empty, as PCCC has it.
+
+    An empty cluster takes a random supernode of the worst cluster that can spare one. That never
+    breaks a cannot-link pair and never raises the inertia.
+
+    Attributes
+    ----------
+    assign
+        The assignment that may leave clusters empty.
+    violations
+        Weighted soft violations of each cluster; the worst cluster has most, then the largest
+        inertia.
+    rng
+        Draws the supernodes.
+    """
+
+    assign: Assignment
+    violations: Callable[[Colours], NDArray[np.float64]]
+    rng: np.random.Generator
+
+    def __call__(
+        self,
+        problem: Problem,
+        centroids: Centroids,
+        previous: Colours | None,
+        stopper: _core.Stopper,
+    ) -> Colours:
+        """Assign all supernodes, then fill the empty clusters."""
+        colours = self.assign(problem, centroids, previous, stopper)
+        size = np.bincount(colours, minlength=problem.n_clusters)
+        if size.all():
+            return colours
+        inertia = cluster_inertia(problem, colours, centroids)
+        worst_last = np.lexsort((inertia, self.violations(colours)))
+        return self._filled(colours, size, worst_last)
+
+    def _filled(
+        self, colours: Colours, size: NDArray[np.intp], worst_last: NDArray[np.intp]
+    ) -> Colours:
+        filled = colours.copy()
+        donors = [int(c) for c in worst_last if size[c] > 1]
+        for empty in np.flatnonzero(size == 0):
+            # As far as possible every empty cluster takes from another donor.
+            donor = donors.pop()
+            filled[self.rng.choice(np.flatnonzero(filled == donor))] = empty
+            size[donor] -= 1
+            if size[donor] > 1:
+                donors.insert(0, donor)
+        return filled
+
+
+@dataclass(frozen=True)
+class SplitTies:
+    """An assignment in which chance decides between centroids that coincide.
+
+    Both cost a supernode the same, so it is up to the solver which one it gets. Integer-programming
+    solvers give some supernodes to either. The exact assignment gives nearly all to the first,
+    which leaves a cluster empty and the centroid that was moved without effect. So the Kempe chains
+    between the two clusters are exchanged at random: that changes no cost and breaks no pair.
+
+    Attributes
+    ----------
+    assign
+        The assignment that decides everything else.
+    rng
+        Draws which chains are exchanged.
+    """
+
+    assign: Assignment
+    rng: np.random.Generator
+
+    def __call__(
+        self,
+        problem: Problem,
+        centroids: Centroids,
+        previous: Colours | None,
+        stopper: _core.Stopper,
+    ) -> Colours:
+        """Assign all supernodes, then split what is shared by coinciding centroids."""
+        colours = self.assign(problem, centroids, previous, stopper)
+        for first, second in coinciding(centroids):
+            colours = self._split(problem, colours, first, second)
+        return colours
+
+    def _split(self, problem: Problem, colours: Colours, first: int, second: int) -> Colours:
+        shared = np.flatnonzero((colours == first) | (colours == second))
+        if not shared.size:
+            return colours
+        graph = problem.graph.induced(shared)
+        exchanged = self.rng.random(graph.components.max() + 1) < 0.5
+        moved = shared[exchanged[graph.components]]
+        split = colours.copy()
+        split[moved] = first + second - colours[moved]
+        return split
+
+
+def coinciding(centroids: Centroids) -> Iterator[tuple[int, int]]:
+    """Give the pairs of centroids that lie in one place; of more than two, a row of pairs."""
+    _, place = np.unique(centroids, axis=0, return_inverse=True)
+    order = np.argsort(place, axis=None, kind="stable")
+    same = np.flatnonzero(np.diff(place.ravel()[order]) == 0)
+    return ((int(order[i]), int(order[i + 1])) for i in same)

@@ -17,8 +17,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from kempe import _core
 from kempe.clusterer import ConstrainedClusterer
 from kempe.problem import Centroids, Colours, Problem
-from kempe.rivals.alternating import rows_or_given
-from kempe.rivals.alternation import Step, alternate, descend, not_improved
+from kempe.rivals.alternation import Step, alternate, descend, not_improved, rows_or_given
 from kempe.rivals.program import ProgramAssignment
 from kempe.search.callbacks import Callbacks
 from kempe.search.recorder import Recorder

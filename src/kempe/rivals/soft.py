@@ -13,8 +13,8 @@ from scipy.optimize import Bounds, LinearConstraint
 
 from kempe import _core
 from kempe.constraints import Constraints
+from kempe.exact.highs import quiet_milp
 from kempe.exact.part import CliqueRows, Columns
-from kempe.exact.quiet import quiet_milp
 from kempe.exceptions import InfeasibleConstraintsError, NoSolutionFoundError
 from kempe.problem import Centroids, Colours, Problem
 from kempe.rivals.program import nearest_allowed

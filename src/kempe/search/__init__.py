@@ -1,7 +1,7 @@
 """What all searches share: descents, stopping rules, callbacks, the recorder, results."""
 
 from kempe.search.callbacks import Callbacks
-from kempe.search.descent import Budget, Descent, Improvement
+from kempe.search.descent import Budget, Context, Descent, Improvement
 from kempe.search.recorder import Recorder
 from kempe.search.result import Result, Solution, Statistics
 from kempe.search.stop import (
@@ -18,6 +18,7 @@ __all__ = [
     "AnyOf",
     "Budget",
     "Callbacks",
+    "Context",
     "Descent",
     "Improvement",
     "MaxMutations",

@@ -21,6 +21,15 @@ from kempe.search.relocation import relocated_centroids
 from kempe.search.result import Solution
 
 
+@dataclass(frozen=True, eq=False)
+class Context:
+    """What everything in a search needs: the problem, the randomness, and when to stop."""
+
+    problem: Problem
+    rng: np.random.Generator
+    stopper: _core.Stopper
+
+
 @dataclass(frozen=True)
 class Budget:
     """How much a descent may try in order to improve one clustering.
@@ -51,57 +60,31 @@ class Descent(ABC):
     """A way down from a proper colouring to a local optimum."""
 
     @abstractmethod
-    def settle(
-        self,
-        problem: Problem,
-        colours: Colours,
-        centroids: Centroids,
-        rng: np.random.Generator,
-        stopper: _core.Stopper,
-    ) -> Colours:
+    def settle(self, context: Context, colours: Colours, centroids: Centroids) -> Colours:
         """Improve the assignment to fixed centroids until nothing improves it any more."""
 
     @abstractmethod
-    def descend(
-        self,
-        problem: Problem,
-        colours: Colours,
-        rng: np.random.Generator,
-        stopper: _core.Stopper,
-    ) -> Colours:
+    def descend(self, context: Context, colours: Colours) -> Colours:
         """Alternate assignment and centroid update down to a local optimum of the inertia."""
 
-    def step(
-        self,
-        problem: Problem,
-        colours: Colours,
-        centroids: Centroids,
-        rng: np.random.Generator,
-        stopper: _core.Stopper,
-    ) -> Colours:
+    def step(self, context: Context, colours: Colours, centroids: Centroids) -> Colours:
         """Improve the assignment to fixed centroids once; a method without steps settles."""
-        return self.settle(problem, colours, centroids, rng, stopper)
+        return self.settle(context, colours, centroids)
 
-    def improve(
-        self,
-        problem: Problem,
-        colours: Colours,
-        budget: Budget,
-        rng: np.random.Generator,
-        stopper: _core.Stopper,
-    ) -> Iterator[Improvement]:
+    def improve(self, context: Context, colours: Colours, budget: Budget) -> Iterator[Improvement]:
         """Relocate single centroids of a local optimum, descend again, go on from what is better.
 
         Every clustering that was looked at is handed out, better or not.
         """
+        problem = context.problem
         best = Solution(colours, problem.inertia(colours))
         failures = 0
         for _ in range(budget.tries):
-            if failures >= budget.patience or best.inertia <= budget.target or stopper.stopped:
+            enough = failures >= budget.patience or best.inertia <= budget.target
+            if enough or context.stopper.stopped:
                 return
-            centroids = relocated_centroids(problem, best.colours, rng)
-            settled = self.settle(problem, best.colours, centroids, rng, stopper)
-            tried = self.descend(problem, settled, rng, stopper)
+            centroids = relocated_centroids(problem, best.colours, context.rng)
+            tried = self.descend(context, self.settle(context, best.colours, centroids))
             inertia = problem.inertia(tried)
             failures = 0 if inertia < best.inertia else failures + 1
             best = Solution(tried, inertia) if inertia < best.inertia else best

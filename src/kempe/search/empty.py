@@ -1,8 +1,8 @@
 """Empty clusters: the model wants none, the algorithms may leave some.
 
-What all searches do about them is here. Rivals follow their own publications, see
-``kempe.rivals.empty``, and the exact assignment fills clusters at given costs instead of at means,
-see ``kempe.exact.part``.
+What all searches do about them is here. Three other rules stand beside it for a reason: PCCC and
+the COP-K-Means family have their own, as published, and the exact assignment fills clusters at
+given costs instead of at means, see ``cover_clusters`` in ``kempe.exact.part``.
 """
 
 from __future__ import annotations

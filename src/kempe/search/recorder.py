@@ -7,10 +7,13 @@ from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import Self
 
+import numpy as np
+
 from kempe import _core
 from kempe.exceptions import NoSolutionFoundError
 from kempe.problem import Problem
 from kempe.search.callbacks import CallbackList, Callbacks
+from kempe.search.descent import Context
 from kempe.search.result import Result, Solution, Statistics
 from kempe.search.stop import (
     AnyOf,
@@ -100,6 +103,10 @@ class Recorder:
     def mutations_left(self) -> int:
         """Mutations until a limit on them strikes; very many if there is none."""
         return max(0, self._rule.mutations - self._iteration)
+
+    def context(self, rng: np.random.Generator) -> Context:
+        """Give what descents need: the problem, some randomness, and when to stop."""
+        return Context(self.problem, rng, self.stopper)
 
     def record(self, solution: Solution, kind: str, mutations: int = 1) -> bool:
         """Note a solution that was looked at; return whether it is the best so far.

@@ -8,7 +8,7 @@ import platform
 import pytest
 
 from kempe import methods
-from kempe.exact.quiet import MutedOutput, quiet_milp
+from kempe.exact.highs import MutedOutput, quiet_milp
 
 needs_glibc = pytest.mark.skipif(
     platform.libc_ver()[0] != "glibc", reason="needs the GNU C library"

@@ -7,12 +7,9 @@ import pytest
 
 from kempe import Constraints, NoSolutionFoundError, _core
 from kempe.problem import Problem
-from kempe.rivals.greedy import (
-    NearestAssignment,
-    OrderedAssignment,
-    SaturationAssignment,
-    fill_by_farthest,
-)
+from kempe.rivals.copkm import OrderedAssignment, fill_by_farthest
+from kempe.rivals.copkm_p import SaturationAssignment
+from kempe.rivals.icopkm import nearest_assignment
 
 
 def place(problem, centroids, colours, vertex):
@@ -121,7 +118,7 @@ def test_nearest_assignment_ignores_cannot_link_pairs():
     X = np.array([[0.0], [0.1], [5.0]])
     problem = Problem.build(X, Constraints(None, [(0, 1)]), n_clusters=2)
     centroids = np.array([[0.0], [5.0]]) - problem.shift
-    colours = NearestAssignment()(problem, centroids, None, _core.Stopper())
+    colours = nearest_assignment(problem, centroids, None, _core.Stopper())
     assert colours.tolist() == [0, 0, 1]
 
 
