@@ -447,6 +447,7 @@ KSKM_VALUES = [
     {"exact": True},
     {"exact": "highs"},
     {"exact": "cpsat"},
+    {"exact": "gurobi"},
 ]
 
 

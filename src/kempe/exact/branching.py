@@ -112,7 +112,7 @@ class Branching:
             return solve_integer(part, seconds, task.effort)
         seed = int(task.rng.integers(2**31))
         if task.solver == "gurobi":
-            return solve_by_gurobi(part, seconds, first=task.first, seed=seed)
+            return solve_by_gurobi(part, seconds, task.effort, first=task.first, seed=seed)
         auto = task.solver == "auto" and has_ortools()
         if task.solver == "cpsat" or (auto and (task.first or self.relaxation.weak)):
             return solve_by_cpsat(part, seconds, task.effort, first=task.first, seed=seed)
