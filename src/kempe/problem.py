@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kempe import _core
-from kempe.constraints import Constraints, Pairs
+from kempe.constraints import Constraints
 from kempe.exceptions import InfeasibleConstraintsError
 from kempe.graph import CannotLinkGraph
 from kempe.graph.certificates import must_link_path
@@ -37,8 +37,8 @@ class Problem:
     n_clusters
         Number of clusters, k.
     rows
-        The data, (n_rows, n_features), less ``shift``. Only ``perturb`` and the final labelling
-        need it; kernels reach it through ``core``.
+        The data, (n_rows, n_features), less ``shift``. Searches work on supernodes; perturbation
+        and some rivals look at rows as well. Kernels reach them through ``core``.
     supernode
         Supernode of each row, numbered by first row.
     row_weight
@@ -207,6 +207,3 @@ def _merge(
 def _contradiction(constraints: Constraints, pair: int) -> InfeasibleConstraintsError:
     path = must_link_path(constraints, pair)
     return InfeasibleConstraintsError(f"the constraints contradict each other: {path}", path)
-
-
-__all__ = ["Centroids", "Colours", "Pairs", "Problem"]
