@@ -8,6 +8,7 @@ reached there, averaged over seeds.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -17,7 +18,7 @@ import typer
 from kempe import datasets
 from kempe.kskm import Relocation, Relocator, Schedule, SimultaneousDescent, iterate, kskm_search
 from kempe.kskm.dsatur import starting_solution
-from kempe.memetic import MemeticParams, Plan, SequentialDescent, memetic_search
+from kempe.memetic import MemeticParams, SequentialDescent, memetic_search
 from kempe.problem import Problem
 from kempe.search import Descent, Recorder, Result, TimeLimit
 from kempe.search.seeding import starting_centroids
@@ -54,10 +55,9 @@ def iterated(descent: Descent, schedule: Schedule) -> Search:
 
 def memetic_simultaneous(problem: Problem, recorder: Recorder, rng: np.random.Generator) -> Result:
     """Run our loop with the paper's descent."""
-    params = MemeticParams(saturation_rounds=0)
-    patience = params.patience(problem.n_clusters)
-    plan = Plan(SimultaneousDescent(), params.population_size, patience)
-    return memetic_search(problem, recorder, rng, params, plan=plan)
+    plan = MemeticParams(saturation_rounds=0, annealing=False).plan(problem)
+    plan = replace(plan, descent=SimultaneousDescent())
+    return memetic_search(problem, recorder, rng, plan=plan)
 
 
 SEARCHES: dict[str, Search] = {

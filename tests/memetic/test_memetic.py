@@ -39,7 +39,6 @@ def search(problem, *rules, seed=0, descent=None, n_jobs=1, callbacks=(), **para
             problem,
             recorder,
             np.random.default_rng(seed),
-            params,
             plan=plan if descent is None else replace(plan, descent=descent),
             n_jobs=n_jobs,
         )

@@ -67,8 +67,8 @@ def memetic_search(
     plan = params.plan(problem) if plan is None else plan
 
     def search() -> None:
-        starts = Starts.prepared(recorder.context(rng), plan.descent, params, init)
-        _MemeticSearch(starts, plan, recorder).run(rng, params.generation_size, n_jobs)
+        starts = Starts.prepared(recorder.context(rng), plan, init)
+        _MemeticSearch(starts, plan, recorder).run(rng, n_jobs)
 
     return recorder.follow(search)
 
@@ -79,14 +79,15 @@ class _MemeticSearch:
     plan: Plan
     recorder: Recorder
 
-    def run(self, rng: np.random.Generator, generation_size: int, n_jobs: int) -> None:
+    def run(self, rng: np.random.Generator, n_jobs: int) -> None:
         population: list[Solution] = []
         first = 0
         with ThreadPoolExecutor(max(1, n_jobs)) as pool, self._stopping():
             # There is always a first solution, however short the time.
             while self.recorder.best is None or not self.recorder.should_stop():
-                tasks = self._generation(population, first, rng.spawn(generation_size))
-                first += generation_size
+                rngs = rng.spawn(self.plan.generation_size)
+                tasks = self._generation(population, first, rngs)
+                first += len(rngs)
                 newcomers = self._newcomers(_side_by_side(tasks, pool, n_jobs))
                 if newcomers is None:
                     return

@@ -73,15 +73,18 @@ class MemeticParams:
 
     def plan(self, problem: Problem) -> Plan:
         """Decide how to search one problem."""
-        if self._anneals(problem):
-            return Plan(AnnealingDescent(SequentialDescent()), self.annealed_population_size, 0)
-        patience = self.patience(problem.n_clusters)
-        return Plan(SequentialDescent(), self.population_size, patience)
-
-    def rounds(self, problem: Problem) -> int:
-        """How often to repeat the first assignment; not where constraints hardly bind."""
+        annealed = self._anneals(problem)
+        descent = SequentialDescent()
+        # Repeating the first assignment does not pay where constraints hardly bind.
         dense = 10 * problem.graph.n_edges > problem.n_supernodes
-        return self.saturation_rounds if dense else 0
+        return Plan(
+            descent=AnnealingDescent(descent) if annealed else descent,
+            population_size=self.annealed_population_size if annealed else self.population_size,
+            generation_size=self.generation_size,
+            patience=0 if annealed else self.patience(problem.n_clusters),
+            saturation_rounds=self.saturation_rounds if dense else 0,
+            exhaustive_start=self.exhaustive_start,
+        )
 
     def _anneals(self, problem: Problem) -> bool:
         if self.annealing is not None:
@@ -109,12 +112,19 @@ class Plan:
     ----------
     descent
         How a clustering is improved.
-    population_size
-        Clusterings that are kept.
+    population_size, generation_size
+        Clusterings that are kept, and clusterings made at a time.
     patience
         Relocations in a row that may fail; 0 relocates nothing.
+    saturation_rounds
+        Most repetitions of the saturation-ordered assignment in a start.
+    exhaustive_start
+        Whether to search for a first colouring where DSATUR finds none.
     """
 
     descent: Descent
     population_size: int
+    generation_size: int
     patience: int
+    saturation_rounds: int
+    exhaustive_start: bool

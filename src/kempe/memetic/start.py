@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from kempe import _core
 from kempe.kskm.dsatur import any_colouring, first_colouring, is_tight, starting_solution
-from kempe.memetic.params import MemeticParams
+from kempe.memetic.params import Plan
 from kempe.problem import Colours
-from kempe.search.descent import Context, Descent
+from kempe.search.descent import Context
 from kempe.search.seeding import Init, starting_centroids
 
 # Another round of saturation-ordered assignment must have lowered the inertia by this share.
@@ -25,31 +25,27 @@ class Starts:
         A colouring to fall back on, where finding one may take long.
     """
 
-    descent: Descent
-    params: MemeticParams
+    plan: Plan
     init: Init
     known: Colours | None = None
 
     @classmethod
-    def prepared(
-        cls, context: Context, descent: Descent, params: MemeticParams, init: Init
-    ) -> Starts:
+    def prepared(cls, context: Context, plan: Plan, init: Init) -> Starts:
         """Look for a colouring once, for all starts, where the graph is tight."""
-        tight = params.exhaustive_start and is_tight(context.problem)
-        return cls(descent, params, init, any_colouring(context) if tight else None)
+        tight = plan.exhaustive_start and is_tight(context.problem)
+        return cls(plan, init, any_colouring(context) if tight else None)
 
     def make(self, context: Context, number: int) -> Colours:
         """Make the start of this number; centroids that were given serve the first alone."""
         given = isinstance(self.init, str) or number == 0
         init = self.init if given else "k-means++"
         centroids = starting_centroids(context.problem, init, context.rng)
-        exhaustive = self.params.exhaustive_start
-        rounds = self.params.rounds(context.problem)
-        if rounds and self.known is None:
+        exhaustive = self.plan.exhaustive_start
+        if self.plan.saturation_rounds and self.known is None:
             colours = first_colouring(context, centroids, exhaustive=exhaustive)
-            return _repeated(context, colours, rounds)
+            return _repeated(context, colours, self.plan.saturation_rounds)
         return starting_solution(
-            context, centroids, self.descent, exhaustive=exhaustive, known=self.known
+            context, centroids, self.plan.descent, exhaustive=exhaustive, known=self.known
         )
 
 

@@ -50,6 +50,8 @@ class Recorder:
     Attributes
     ----------
     best : Solution or None
+    target : float
+        Inertia that a rule calls low enough; compiled loops end there at once.
     stopper : _core.Stopper
         The time limit, if any, and Ctrl-C in the form that kernels understand.
     """
@@ -63,6 +65,7 @@ class Recorder:
         self.problem = problem
         self.best: Solution | None = None
         self._rule = AnyOf(rules)
+        self.target = self._rule.target
         self.stopper = _core.Stopper(self._rule.seconds)
         self._callbacks = CallbackList(callbacks)
         self._statistics = Statistics()
@@ -93,11 +96,6 @@ class Recorder:
     def elapsed(self) -> float:
         """Seconds since the search began."""
         return time.perf_counter() - self._started
-
-    @property
-    def target(self) -> float:
-        """Inertia that a rule calls low enough; compiled loops end there at once."""
-        return self._rule.target
 
     @property
     def mutations_left(self) -> int:

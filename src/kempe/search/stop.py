@@ -6,9 +6,9 @@ user can pass a function of their own.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
+from math import inf
 from typing import Protocol
 
 # As many mutations as kernels can count.
@@ -95,39 +95,36 @@ class TargetInertia:
 
 
 class AnyOf:
-    """Stop when any of several rules says so; ``triggered`` remembers which.
+    """Stop when any of several rules says so.
 
     Rules that are themselves ``AnyOf`` are taken apart, so that limits are seen wherever they are.
+
+    Attributes
+    ----------
+    rules
+        The rules.
+    triggered
+        The one that said stop.
+    seconds, mutations
+        The shortest time limit and the smallest number of mutations among the rules.
+    target
+        The highest inertia that is low enough for one of them.
     """
 
     def __init__(self, rules: Iterable[StoppingRule]) -> None:
-        self.rules = tuple(_apart(rules))
+        self.rules: tuple[StoppingRule, ...] = ()
+        for rule in rules:
+            self.rules += rule.rules if isinstance(rule, AnyOf) else (rule,)
         self.triggered: StoppingRule | None = None
-
-    @property
-    def seconds(self) -> float:
-        """The shortest time limit among the rules."""
-        limits = (rule.seconds for rule in self.rules if isinstance(rule, TimeLimit))
-        return min(limits, default=math.inf)
-
-    @property
-    def mutations(self) -> int:
-        """The smallest limit on mutations among the rules."""
-        limits = (rule.mutations for rule in self.rules if isinstance(rule, MaxMutations))
-        return min(limits, default=UNLIMITED)
-
-    @property
-    def target(self) -> float:
-        """The highest inertia that is low enough for one of the rules."""
-        targets = (rule.inertia for rule in self.rules if isinstance(rule, TargetInertia))
-        return max(targets, default=-math.inf)
+        self.seconds = min((r.seconds for r in self.rules if isinstance(r, TimeLimit)), default=inf)
+        self.mutations = min(
+            (r.mutations for r in self.rules if isinstance(r, MaxMutations)), default=UNLIMITED
+        )
+        self.target = max(
+            (r.inertia for r in self.rules if isinstance(r, TargetInertia)), default=-inf
+        )
 
     def __call__(self, state: SearchState) -> bool:
         """Return whether to stop now."""
         self.triggered = next((rule for rule in self.rules if rule(state)), None)
         return self.triggered is not None
-
-
-def _apart(rules: Iterable[StoppingRule]) -> Iterator[StoppingRule]:
-    for rule in rules:
-        yield from rule.rules if isinstance(rule, AnyOf) else (rule,)
