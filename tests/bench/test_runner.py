@@ -108,6 +108,7 @@ def test_failing_methods_are_recorded_and_the_plan_goes_on(tmp_path, own_methods
 
 
 @pytest.mark.slow
+@pytest.mark.timing
 def test_a_hanging_method_is_killed(tmp_path, own_methods):
     plan = small("Hang", time_limit=0.5, grace=2.0)
     records = run(plan, Store(tmp_path), workers=2)

@@ -148,6 +148,7 @@ def test_ctrl_c_before_there_is_a_solution_is_the_users():
         search(problem, colours, descent=InterruptedDescent())
 
 
+@pytest.mark.timing
 def test_a_time_limit_ends_the_search():
     problem, colours = random_problem(0)
     result = search(problem, colours, TimeLimit(0.05))
