@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 CORE   := CMakeLists.txt pyproject.toml $(wildcard cpp/*.cpp cpp/*.h)
+PYTEST := $(BIN)/python -m pytest
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 TABLES := docs/_generated
 # Build tools live in the environment, so that rebuilding the core is incremental.
@@ -37,8 +38,13 @@ $(VENV)/.docs: $(VENV)/.test
 demo: $(VENV)/.core  ## cluster a real data set under constraints, print a table, write a picture
 	$(BIN)/kempe demo
 
+# Tests that measure time come last and one by one: beside others they would measure those as well.
+# ARGS may choose tests of one kind only, so code 5 of pytest, no tests, is wrong only if both give it.
 test: $(VENV)/.test  ## run all tests
-	$(BIN)/python -m pytest -n auto $(ARGS)
+	@$(PYTEST) -n auto --timing=without $(ARGS); code=$$?; \
+	[ $$code -eq 0 ] || [ $$code -eq 5 ] || exit $$code; \
+	$(PYTEST) $(ARGS) --timing=only -n 0; last=$$?; \
+	[ $$last -eq 5 ] || code=$$last; exit $$code
 
 # A sanitized core has an environment and a build folder of its own. The sanitizer's runtime must be
 # loaded before everything else, and leaks at exit are Python's own.

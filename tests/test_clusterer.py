@@ -304,7 +304,6 @@ def test_cloning_keeps_every_parameter():
     init = np.zeros((5, 2))
     model = KempeKMeans(5, params=MemeticParams(), init=init, patience=3, time_limit=2.0, verbose=1)
     copy = clone(model)
-    assert copy.get_params().keys() == model.get_params().keys()
     for name, value in model.get_params().items():
         np.testing.assert_array_equal(copy.get_params()[name], value)
 
@@ -673,7 +672,7 @@ def test_the_result_tells_how_the_search_went(planted, tmp_path):
 def test_contradictory_pairs_are_named():
     with pytest.raises(InfeasibleConstraintsError, match=r"contradict.*0.*2") as raised:
         KempeKMeans(2).fit(np.eye(4), must_link=[(0, 1), (1, 2)], cannot_link=[(0, 2)])
-    assert raised.value.certificate is not None
+    assert raised.value.certificate.verify(Constraints([(0, 1), (1, 2)], [(0, 2)]))
 
 
 @pytest.mark.parametrize("name", ["must_link", "cannot_link"])
@@ -785,7 +784,7 @@ def test_an_odd_cycle_is_infeasible_for_two_clusters_and_feasible_for_three():
     for model in (KempeKMeans(2), KSKM(2, exact=True)):
         with pytest.raises(InfeasibleConstraintsError) as error:
             model.fit(X, cannot_link=cycle)
-        assert error.value.certificate is not None
+        assert error.value.certificate.verify(Constraints(cannot_link=cycle), 2)
     for model in (KempeKMeans(2, params=MemeticParams(exhaustive_start=False)), KSKM(2)):
         with pytest.raises(NoSolutionFoundError, match="may nevertheless exist"):
             model.fit(X, cannot_link=cycle)

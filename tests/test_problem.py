@@ -204,6 +204,7 @@ def test_float32_stays_float32_and_large_data_is_not_copied():
 
 
 @pytest.mark.slow
+@pytest.mark.timing
 def test_six_million_pairs_on_seventy_thousand_rows_take_less_than_three_seconds():
     rng = np.random.default_rng(0)
     n_rows = 70_000

@@ -79,6 +79,7 @@ def test_an_unknown_plan_is_named(plan):
 def test_an_empty_store_is_an_error(tmp_path):
     answer = call("report", tmp_path)
     assert answer.exit_code == 2
+    assert "no results in" in answer.output
 
 
 def test_plans_are_listed_and_shown(plan):

@@ -93,9 +93,8 @@ def test_without_constraints_rows_go_to_the_nearest_centroid(seed, planted):
 def test_saturation_order_gives_what_its_slow_twin_gives(seed, planted):
     problem = planted(seed, n_rows=30, n_clusters=3, n_pairs=25).problem
     centroids = starting_centroids(problem, "random", np.random.default_rng(seed))
-    expected = saturation_ordered(problem, centroids)
-    if expected is not None:
-        assert colour(problem, centroids).tolist() == expected
+    # With so few pairs it never gets stuck.
+    assert colour(problem, centroids).tolist() == saturation_ordered(problem, centroids)
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -108,12 +108,14 @@ def test_the_search_returns_to_the_best_after_several_failures(failures):
     descent = SpyingDescent()
     result = search(problem, colours, descent=descent, failures_before_return=failures)
     history, best = result.statistics.inertia, result.statistics.best_inertia
-    failed = 0
+    failed = seen = 0
     for i in range(1, len(history) - 1):
         failed = 0 if history[i] < best[i - 1] else failed + 1
         back = failed == failures
         assert descent.settled_from[i] == (best[i] if back else history[i])
         failed = 0 if back else failed
+        seen += back and best[i] != history[i]
+    assert seen > 2
 
 
 class InterruptAt(Callbacks):
@@ -144,6 +146,7 @@ def test_ctrl_c_before_there_is_a_solution_is_the_users():
         search(problem, colours, descent=InterruptedDescent())
 
 
+@pytest.mark.timing
 def test_a_time_limit_ends_the_search():
     problem, colours = random_problem(0)
     result = search(problem, colours, TimeLimit(0.05))

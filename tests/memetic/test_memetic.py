@@ -241,6 +241,7 @@ def test_one_cluster_and_as_many_clusters_as_points():
 
 
 @pytest.mark.slow
+@pytest.mark.timing
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("seconds", [0.3, 2.0])
 def test_the_time_limit_is_kept_on_a_large_problem(seconds, n_jobs):
@@ -300,6 +301,7 @@ print(model.result_.stop_reason, np.unique(model.labels_).size, waited)
 
 
 @pytest.mark.slow
+@pytest.mark.timing
 @pytest.mark.skipif(os.name == "nt", reason="signals work differently")
 @pytest.mark.parametrize(
     ("estimator", "n_jobs"), [("KempeKMeans", 1), ("KempeKMeans", 2), ("KSKM", 1)]

@@ -375,10 +375,13 @@ def test_failures_in_a_row_end_the_relocations():
 def test_an_improvement_forgets_earlier_failures():
     problem, colours = random_problem(2, n=80, k=8)
     start = problem.inertia(descend(problem, colours))
+    seen = set()
     for seed in range(20):
         outcome = relocate(problem, colours, tries=1, failures=5, seed=seed)
         improved = problem.inertia(outcome.colours) < start * (1 - 1e-9)
         assert outcome.failures == (0 if improved else 6)
+        seen.add(outcome.failures)
+    assert seen == {0, 6}
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -79,15 +79,18 @@ def test_without_constraints_all_orders_are_k_means(method):
 
 
 @pytest.mark.parametrize("method", FAMILY)
-@pytest.mark.parametrize("seed", range(8))
-def test_labels_respect_every_pair(method, seed, planted, violations, inertia):
-    case = planted(seed, n_clusters=4)
-    try:
-        model = method(4, random_state=seed).fit(case.X, constraints=case.constraints)
-    except NoSolutionFoundError:
-        return
-    assert violations(model.labels_, case.constraints) == []
-    assert model.inertia_ == pytest.approx(inertia(case.X, model.labels_))
+def test_labels_respect_every_pair(method, planted, violations, inertia):
+    solved = 0
+    for seed in range(8):
+        case = planted(seed, n_clusters=4)
+        try:
+            model = method(4, random_state=seed).fit(case.X, constraints=case.constraints)
+        except NoSolutionFoundError:
+            continue
+        assert violations(model.labels_, case.constraints) == []
+        assert model.inertia_ == pytest.approx(inertia(case.X, model.labels_))
+        solved += 1
+    assert solved >= 6
 
 
 @pytest.mark.parametrize("method", FAMILY)
@@ -99,14 +102,12 @@ def test_the_same_seed_gives_the_same_labels(method, planted):
     np.testing.assert_array_equal(first.labels_, second.labels_)
 
 
-def test_the_best_iteration_is_returned_when_the_inertia_rises(planted):
-    for seed in range(20):
-        case = planted(seed, n_pairs=50)
-        try:
-            model = COPKM_P(3, random_state=seed).fit(case.X, constraints=case.constraints)
-        except NoSolutionFoundError:
-            continue
-        assert model.inertia_ == min(model.result_.statistics.inertia)
+@pytest.mark.parametrize("seed", [4, 5, 7])
+def test_the_best_iteration_is_returned_when_the_inertia_rises(seed, planted):
+    case = planted(seed, n_pairs=50)
+    model = COPKM_P(3, random_state=seed).fit(case.X, constraints=case.constraints)
+    history = model.result_.statistics.inertia
+    assert model.inertia_ == min(history) < history[-1]
 
 
 def test_random_centroids_are_rows_and_not_means_of_supernodes():

@@ -9,6 +9,7 @@ from kempe import Constraints, InfeasibleConstraintsError, NoSolutionFoundError
 from kempe.problem import Problem
 from kempe.rivals import PCCC
 from kempe.rivals.pccc import enough_centroids
+from random_problems import random_problem
 
 PAIR_OF_PAIRS = np.array([[0.0], [1.0], [8.0], [9.0]])
 MIDDLES = np.array([[0.5], [8.5]])
@@ -126,14 +127,17 @@ def test_constraints_that_need_more_clusters_are_infeasible():
         PCCC(2).fit(PAIR_OF_PAIRS, cannot_link=triangle, soft_must_link=[(0, 3)])
 
 
-def test_a_run_out_of_time_returns_a_feasible_clustering_or_says_so(planted, violations):
+def test_a_run_out_of_time_returns_a_feasible_clustering(planted, violations):
     case = planted(0, n_rows=300, n_pairs=600, n_clusters=5)
-    try:
-        model = PCCC(5, time_limit=1e-6, random_state=0).fit(case.X, constraints=case.constraints)
-    except NoSolutionFoundError:
-        return
+    model = PCCC(5, time_limit=1e-6, random_state=0).fit(case.X, constraints=case.constraints)
     assert model.result_.stop_reason == "time_limit"
     assert violations(model.labels_, case.constraints) == []
+
+
+def test_a_run_out_of_time_says_if_it_has_found_none():
+    problem, _ = random_problem(4, n=60, k=3, density=0.12, merged=0)
+    with pytest.raises(NoSolutionFoundError, match="stopped before it had an assignment"):
+        PCCC(3, time_limit=1e-6, random_state=0).fit(problem.rows, constraints=problem.constraints)
 
 
 def test_the_limit_of_one_assignment_strikes_only_when_there_is_one(planted, violations):

@@ -12,6 +12,7 @@ from kempe.problem import Problem
 from kempe.rivals.pccc import FillEmpty, cluster_inertia
 from kempe.rivals.program import ProgramAssignment, nearest_allowed, plain_costs
 from kempe.rivals.soft import SoftPairs, SoftProgram, violation_price
+from random_problems import random_problem
 
 
 def every_colouring(problem):
@@ -80,18 +81,25 @@ def test_a_triangle_in_two_clusters_is_infeasible():
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_a_stopped_program_returns_the_previous_assignment_or_says_that_it_has_none(planted, seed):
+def test_a_stopped_program_returns_what_it_has_and_nothing_worse_than_before(planted, seed):
     problem, centroids = small(planted, seed)
-    stopper = _core.Stopper(0.0)
     previous = next(every_colouring(problem))
-    assign = ProgramAssignment(problem)
     costs = problem.costs(centroids)
-    assert total(costs, assign(problem, centroids, previous, stopper)) <= total(costs, previous)
-    try:
-        colours = assign(problem, centroids, None, stopper)
-    except NoSolutionFoundError:
-        return
-    assert problem.is_proper(colours)
+    for start in (previous, None):
+        colours = ProgramAssignment(problem)(problem, centroids, start, _core.Stopper(0.0))
+        assert problem.is_proper(colours)
+        assert start is None or total(costs, colours) <= total(costs, previous)
+
+
+def test_a_stopped_program_keeps_the_previous_assignment_or_says_that_it_has_none():
+    problem, hidden = random_problem(4, n=60, k=3, density=0.12, merged=0)
+    centroids = np.random.default_rng(0).normal(size=(3, 2))
+    assign, costs = ProgramAssignment(problem), problem.costs(centroids)
+    kept = assign(problem, centroids, hidden, _core.Stopper(0.0))
+    assert problem.is_proper(kept)
+    assert total(costs, kept) <= total(costs, hidden)
+    with pytest.raises(NoSolutionFoundError, match="an assignment of the 60 supernodes"):
+        assign(problem, centroids, None, _core.Stopper(0.0))
 
 
 def test_plain_costs_add_up_the_distances_of_all_rows(planted):

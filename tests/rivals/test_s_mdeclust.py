@@ -10,6 +10,7 @@ import pytest
 from kempe import NoSolutionFoundError
 from kempe.rivals import BLPKMCC, S_MDEClust
 from kempe.rivals.s_mdeclust import matched, spread
+from random_problems import random_problem
 
 
 def test_centroids_are_matched_to_their_nearest_counterparts():
@@ -91,10 +92,16 @@ def test_the_same_seed_gives_the_same_labels(planted):
     np.testing.assert_array_equal(first, again)
 
 
-def test_a_run_out_of_time_returns_a_feasible_clustering_or_says_so(planted, violations):
+def test_a_run_out_of_time_returns_a_feasible_clustering(planted, violations):
     case = planted(0, n_rows=300, n_pairs=600, n_clusters=5)
-    try:
-        model = S_MDEClust(5, time_limit=1e-6).fit(case.X, constraints=case.constraints)
-    except NoSolutionFoundError:
-        return
+    model = S_MDEClust(5, time_limit=1e-6, random_state=0)
+    model.fit(case.X, constraints=case.constraints)
+    assert model.result_.stop_reason == "time_limit"
     assert violations(model.labels_, case.constraints) == []
+
+
+def test_a_run_out_of_time_says_if_it_has_found_none():
+    problem, _ = random_problem(4, n=60, k=3, density=0.12, merged=0)
+    model = S_MDEClust(3, time_limit=1e-6, random_state=0)
+    with pytest.raises(NoSolutionFoundError, match="stopped before it had an assignment"):
+        model.fit(problem.rows, constraints=problem.constraints)

@@ -74,9 +74,17 @@ def test_plus_plus_finds_far_blobs(planted):
 
 
 def test_plus_plus_on_much_data_draws_from_a_part_of_it(planted, monkeypatch):
-    monkeypatch.setattr(seeding, "SEEDING_BUDGET", 1)
-    centroids = starting_centroids(planted(0).problem, "k-means++", np.random.default_rng(0))
-    assert len(np.unique(centroids, axis=0)) == 3
+    problem = planted(0).problem
+    part = np.random.default_rng(0).choice(problem.everyone, size=12, replace=False)
+
+    def among(part):
+        centroids = starting_centroids(problem, "k-means++", np.random.default_rng(0))
+        assert len(np.unique(centroids, axis=0)) == 3
+        return (centroids[:, None] == problem.points(part)).all(axis=2).any(axis=1).all()
+
+    assert not among(part)
+    monkeypatch.setattr(seeding, "SEEDING_BUDGET", 1)  # leaves four for each centroid
+    assert among(part)
 
 
 def test_given_centroids_are_used_in_the_coordinates_of_the_data(planted):
