@@ -2,7 +2,8 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-CORE   := CMakeLists.txt pyproject.toml $(wildcard cpp/*.cpp cpp/*.h)
+CPP    := $(wildcard cpp/*.cpp cpp/*.h cpp/*/*.cpp cpp/*/*.h)
+CORE   := CMakeLists.txt pyproject.toml $(CPP)
 PYTEST := $(BIN)/python -m pytest
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 TABLES := docs/_generated
@@ -67,13 +68,13 @@ lint: $(VENV)/.lint  ## ruff, mypy, clang-format, import rules
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/clang-format --dry-run --Werror cpp/*.cpp cpp/*.h
+	$(BIN)/clang-format --dry-run --Werror $(CPP)
 	$(BIN)/lint-imports
 
 format: $(VENV)/.lint  ## let ruff and clang-format rewrite the code
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
-	$(BIN)/clang-format -i cpp/*.cpp cpp/*.h
+	$(BIN)/clang-format -i $(CPP)
 
 docs: $(VENV)/.docs  ## build the documentation into docs/_build/html
 	$(BIN)/python -m sphinx -W -b html docs docs/_build/html

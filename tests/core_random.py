@@ -6,7 +6,7 @@ MASK = 2**64 - 1
 
 
 class CoreRandom:
-    """xoshiro256++ of Blackman and Vigna, seeded by splitmix64, as in ``cpp/random.h``."""
+    """xoshiro256++ of Blackman and Vigna, seeded by splitmix64, as in ``cpp/basics/random.h``."""
 
     def __init__(self, seed: int) -> None:
         self.state = []

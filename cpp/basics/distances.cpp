@@ -1,0 +1,104 @@
+#include "basics/distances.h"
+
+#include <cstddef>
+
+// The thread sanitizer instruments the functions that choose between the versions, which run before
+// it is ready.
+#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__) && \
+    !defined(__SANITIZE_THREAD__)
+#define KEMPE_MULTIVERSION __attribute__((target_clones("default", "arch=x86-64-v3")))
+#else
+#define KEMPE_MULTIVERSION
+#endif
+
+// A function is compiled for an instruction set only where it is part of the caller.
+#if defined(__GNUC__)
+#define KEMPE_ALWAYS_INLINE inline __attribute__((always_inline))
+#elif defined(_MSC_VER)
+#define KEMPE_ALWAYS_INLINE __forceinline
+#else
+#define KEMPE_ALWAYS_INLINE inline
+#endif
+
+namespace kempe {
+namespace {
+
+// Eight partial sums let the compiler use vector registers without reordering floating point.
+template <class T, class U>
+KEMPE_ALWAYS_INLINE double distance_unrolled(const T* a, const U* b, int d) {
+    double partial[8] = {};
+    int f = 0;
+    for (; f + 8 <= d; f += 8)
+        for (int lane = 0; lane < 8; ++lane) {
+            const double difference =
+                static_cast<double>(a[f + lane]) - static_cast<double>(b[f + lane]);
+            partial[lane] += difference * difference;
+        }
+    double total = ((partial[0] + partial[4]) + (partial[1] + partial[5])) +
+                   ((partial[2] + partial[6]) + (partial[3] + partial[7]));
+    for (; f < d; ++f) {
+        const double difference = static_cast<double>(a[f]) - static_cast<double>(b[f]);
+        total += difference * difference;
+    }
+    return total;
+}
+
+}  // namespace
+
+KEMPE_MULTIVERSION
+double long_squared_distance(const double* a, const double* b, int d) {
+    return distance_unrolled(a, b, d);
+}
+
+KEMPE_MULTIVERSION
+double long_squared_distance(const float* a, const double* b, int d) {
+    return distance_unrolled(a, b, d);
+}
+
+KEMPE_MULTIVERSION
+double long_squared_distance(const float* a, const float* b, int d) {
+    return distance_unrolled(a, b, d);
+}
+
+KEMPE_MULTIVERSION
+float rough_squared_distance(const float* a, const float* b, int d) {
+    float partial[16] = {};
+    int f = 0;
+    for (; f + 16 <= d; f += 16)
+        for (int lane = 0; lane < 16; ++lane) {
+            const float difference = a[f + lane] - b[f + lane];
+            partial[lane] += difference * difference;
+        }
+    float total = 0.0f;
+    for (float part : partial) total += part;
+    for (; f < d; ++f) {
+        const float difference = a[f] - b[f];
+        total += difference * difference;
+    }
+    return total;
+}
+
+KEMPE_MULTIVERSION
+void distances_by_feature(const double* __restrict point, const double* __restrict by_feature,
+                          int k, int d, double* __restrict out) {
+    for (int c = 0; c < k; ++c) {
+        const double difference = point[0] - by_feature[c];
+        out[c] = difference * difference;
+    }
+    for (int f = 1; f < d; ++f) {
+        const double* __restrict row = by_feature + static_cast<std::size_t>(f) * k;
+        for (int c = 0; c < k; ++c) {
+            const double difference = point[f] - row[c];
+            out[c] += difference * difference;
+        }
+    }
+}
+
+KEMPE_MULTIVERSION
+void insertion_costs(const double* __restrict distance, const double* __restrict cluster_weight,
+                     double w, int k, double* __restrict out) {
+    for (int c = 0; c < k; ++c)
+        out[c] = w * cluster_weight[c] / (cluster_weight[c] + w) * distance[c];
+}
+
+}  // namespace kempe

@@ -1,0 +1,53 @@
+// The arithmetic of the inner loops, compiled for several instruction sets where the compiler can.
+#pragma once
+
+namespace kempe {
+
+// Up to this many features a distance is not worth a call.
+constexpr int kFewFeatures = 8;
+
+template <class T, class U>
+inline double short_squared_distance(const T* a, const U* b, int d) {
+    double total = 0.0;
+    for (int f = 0; f < d; ++f) {
+        const double difference = static_cast<double>(a[f]) - static_cast<double>(b[f]);
+        total += difference * difference;
+    }
+    return total;
+}
+double long_squared_distance(const double* a, const double* b, int d);
+double long_squared_distance(const float* a, const double* b, int d);
+double long_squared_distance(const float* a, const float* b, int d);
+
+// Squared Euclidean distance, accumulated in double whatever the types.
+template <class T, class U>
+inline double squared_distance(const T* a, const U* b, int d) {
+    return d > kFewFeatures ? long_squared_distance(a, b, d) : short_squared_distance(a, b, d);
+}
+
+// The same for tight loops: `body` gets the squared distance of two points as a function, and is
+// compiled for few features and for many.
+template <class Body>
+decltype(auto) with_distance(int d, Body&& body) {
+    if (d > kFewFeatures)
+        return body([d](const auto* a, const auto* b) { return long_squared_distance(a, b, d); });
+    return body([d](const auto* a, const auto* b) { return short_squared_distance(a, b, d); });
+}
+
+// The same in the precision of its arguments, for tables of which a few digits are enough.
+float rough_squared_distance(const float* a, const float* b, int d);
+inline double rough_squared_distance(const double* a, const double* b, int d) {
+    return squared_distance(a, b, d);
+}
+
+// Squared distances from one point to k centroids stored feature by feature: centroid c has its
+// f-th coordinate at by_feature[f * k + c]. With few features only the centroids are enough to fill
+// vector registers.
+void distances_by_feature(const double* point, const double* by_feature, int k, int d, double* out);
+
+// What it costs to insert a point of weight w into each cluster, once the centroid follows:
+// w W / (W + w) * distance. An empty cluster costs nothing.
+void insertion_costs(const double* distance, const double* cluster_weight, double w, int k,
+                     double* out);
+
+}  // namespace kempe

@@ -1,0 +1,63 @@
+#include "graph/saturation.h"
+
+#include <algorithm>
+#include <functional>
+
+namespace kempe {
+
+SaturationQueue::SaturationQueue(const Graph& graph, int k)
+    : graph_(graph), k_(k), rank_(graph.size) {
+    for (Vertex v = 0; v < graph.size; ++v)
+        if (graph.degree(v) > 0) by_rank_.push_back(v);
+    std::stable_sort(by_rank_.begin(), by_rank_.end(),
+                     [&](Vertex a, Vertex b) { return graph.degree(a) > graph.degree(b); });
+    saturation_.assign(by_rank_.size(), 0);
+    used_.assign(by_rank_.size() * k, 0);
+    const std::int64_t highest_degree = by_rank_.empty() ? 0 : graph.degree(by_rank_[0]);
+    levels_.resize(static_cast<std::size_t>(std::min<std::int64_t>(k, highest_degree)) + 1);
+    for (std::size_t i = 0; i < by_rank_.size(); ++i) {
+        rank_[by_rank_[i]] = static_cast<int>(i);
+        levels_[0].ranks.push_back(static_cast<int>(i));
+    }
+}
+
+Vertex SaturationQueue::pop(const std::vector<Colour>& colours) {
+    for (; highest_ >= 0; --highest_) {
+        auto& [ranks, is_heap] = levels_[highest_];
+        const auto stale = [&](int rank) {
+            return saturation_[rank] != highest_ || colours[by_rank_[rank]] != kUncoloured;
+        };
+        if (!is_heap) {
+            std::erase_if(ranks, stale);
+            std::make_heap(ranks.begin(), ranks.end(), std::greater<>());
+            is_heap = true;
+        }
+        while (!ranks.empty()) {
+            std::pop_heap(ranks.begin(), ranks.end(), std::greater<>());
+            const int rank = ranks.back();
+            ranks.pop_back();
+            if (!stale(rank)) return by_rank_[rank];
+        }
+    }
+    return -1;
+}
+
+inline void SaturationQueue::push(int rank, int saturation) {
+    auto& [ranks, is_heap] = levels_[saturation];
+    ranks.push_back(rank);
+    if (is_heap) std::push_heap(ranks.begin(), ranks.end(), std::greater<>());
+    highest_ = std::max(highest_, saturation);
+}
+
+void SaturationQueue::coloured(Vertex v, Colour c, const std::vector<Colour>& colours) {
+    for (Vertex u : graph_.neighbours(v)) {
+        if (colours[u] != kUncoloured) continue;
+        const int rank = rank_[u];
+        char& used = used_[position(rank, c)];
+        if (used) continue;
+        used = 1;
+        push(rank, ++saturation_[rank]);
+    }
+}
+
+}  // namespace kempe

@@ -1,0 +1,160 @@
+// Simultaneous Kempe assignment (Algorithm 2 of the paper) with the greedy choice of swaps, and
+// the descents built on it. All chains, all conflicts, one independent set, apply, repeat.
+#include <algorithm>
+#include <numeric>
+#include <stdexcept>
+#include <vector>
+
+#include "basics/arrays.h"
+#include "basics/checks.h"
+#include "basics/stopper.h"
+#include "kskm/chains.h"
+#include "kskm/costs.h"
+#include "kskm/mwis.h"
+#include "module.h"
+#include "problem/means.h"
+
+namespace kempe {
+namespace {
+
+class SimultaneousDescent {
+ public:
+    SimultaneousDescent(const Instance& instance, int k, const Colour* colours)
+        : instance_(instance),
+          k_(k),
+          colouring_(instance.graph, instance.constrained_vertices, k, colours),
+          changed_(k, 1) {}
+
+    const std::vector<Colour>& colours() const { return colouring_.colours(); }
+
+    void set_centroids(const double* centroids) {
+        compute_costs(instance_, centroids, k_, colouring_.costs());
+    }
+
+    // One KSAssignment. Returns whether there was anything to improve.
+    bool step() {
+        colouring_.find_improving_chains(chains_);
+        bool improved = chains_.size() > 0;
+        if (improved) swap_compatible();
+        // A free vertex has no conflicts, so its best swap is the one to its nearest centroid.
+        for (Vertex v : instance_.free_vertices) {
+            const Colour c = colouring_.cheapest(v);
+            if (c == colouring_.colours()[v]) continue;
+            recolour(v, c);
+            improved = true;
+        }
+        return improved;
+    }
+
+    void settle(Stopper& stopper) {
+        while (!stopper.look() && step()) {
+        }
+    }
+
+    // The inner loop of Algorithm 1.
+    void descend(Stopper& stopper) {
+        do update_centroids();
+        while (!stopper.look() && step());
+    }
+
+ private:
+    void swap_compatible() {
+        const Conflicts conflicts = find_conflicts(instance_.graph, view(chains_));
+        const auto chosen =
+            greedy_independent_set({chains_.gain, conflicts.offsets, conflicts.targets});
+        chains_.for_chosen(chosen, [&](Vertex v, Colour c) { recolour(v, c); });
+    }
+
+    void recolour(Vertex v, Colour c) {
+        changed_[colouring_.colours()[v]] = changed_[c] = 1;
+        colouring_.recolour(v, c);
+    }
+
+    // Only clusters that changed have new centroids, and only their costs are computed again.
+    void update_centroids() {
+        Means means = cluster_means(instance_, colouring_.colours().data(), k_);
+        std::vector<Colour> moved, empty;
+        for (Colour c = 0; c < k_; ++c) {
+            if (means.members[c] == 0)
+                empty.push_back(c);
+            else if (changed_[c])
+                moved.push_back(c);
+            changed_[c] = 0;
+        }
+        update_costs(instance_, means.mean.data(), k_, moved, colouring_.costs());
+        if (!empty.empty()) place_empty(empty, means.mean);
+    }
+
+    // The paper leaves open where the centroid of an empty cluster is. Here it is the vertex that
+    // costs most, a different one for each empty cluster, so that the next step fills it with a
+    // gain.
+    void place_empty(const std::vector<Colour>& empty, std::vector<double>& centroids) {
+        const int d = instance_.dimension;
+        std::vector<Vertex> costly(instance_.size);
+        std::iota(costly.begin(), costly.end(), 0);
+        const std::size_t count = std::min(empty.size(), costly.size());
+        std::partial_sort(costly.begin(), costly.begin() + count, costly.end(),
+                          [&](Vertex a, Vertex b) {
+                              const double x = colouring_.own_cost(a), y = colouring_.own_cost(b);
+                              return x != y ? x > y : a < b;
+                          });
+        with_points(instance_, [&](const auto& points) {
+            for (std::size_t i = 0; i < empty.size(); ++i)
+                std::copy_n(points[costly[std::min(i, count - 1)]], d,
+                            centroids.data() + static_cast<std::size_t>(empty[i]) * d);
+        });
+        update_costs(instance_, centroids.data(), k_, empty, colouring_.costs());
+    }
+
+    const Instance& instance_;
+    int k_;
+    Colouring colouring_;
+    Moves chains_;
+    std::vector<char> changed_;  // clusters that gained or lost a vertex since the last update
+};
+
+template <class Work>
+Out1<Colour> run(const Instance& instance, const In1<Colour>& colours, int k, Work&& work) {
+    check_colours(colours, instance.size, k);
+    return to_numpy(unlocked([&] {
+        SimultaneousDescent descent(instance, k, colours.data());
+        work(descent);
+        return descent.colours();
+    }));
+}
+
+Out1<Colour> simultaneous_step(const Instance& instance, In1<Colour> colours,
+                               In2<double> centroids) {
+    check_centroids(centroids, instance.dimension);
+    return run(instance, colours, static_cast<int>(centroids.shape(0)), [&](auto& descent) {
+        descent.set_centroids(centroids.data());
+        descent.step();
+    });
+}
+
+Out1<Colour> simultaneous_settle(const Instance& instance, In1<Colour> colours,
+                                 In2<double> centroids, Stopper& stopper) {
+    check_centroids(centroids, instance.dimension);
+    return run(instance, colours, static_cast<int>(centroids.shape(0)), [&](auto& descent) {
+        descent.set_centroids(centroids.data());
+        descent.settle(stopper);
+    });
+}
+
+Out1<Colour> simultaneous_descend(const Instance& instance, In1<Colour> colours, int k,
+                                  Stopper& stopper) {
+    return run(instance, colours, k, [&](auto& descent) { descent.descend(stopper); });
+}
+
+}  // namespace
+
+void bind_assignment(nb::module_& m) {
+    m.def("simultaneous_step", &simultaneous_step, nb::arg("instance"), nb::arg("colours"),
+          nb::arg("centroids"));
+    m.def("simultaneous_settle", &simultaneous_settle, nb::arg("instance"), nb::arg("colours"),
+          nb::arg("centroids"), nb::arg("stopper"));
+    m.def("simultaneous_descend", &simultaneous_descend, nb::arg("instance"), nb::arg("colours"),
+          nb::arg("n_clusters"), nb::arg("stopper"));
+}
+
+}  // namespace kempe

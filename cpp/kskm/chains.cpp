@@ -1,0 +1,142 @@
+#include "kskm/chains.h"
+
+#include <algorithm>
+
+#include "basics/checks.h"
+#include "kskm/costs.h"
+#include "module.h"
+
+namespace kempe {
+
+Colouring::Colouring(const Graph& graph, std::span<const Vertex> constrained, int k,
+                     const Colour* colours)
+    : constrained_(constrained),
+      k_(k),
+      colours_(colours, colours + graph.size),
+      cost_(static_cast<std::size_t>(graph.size) * k, 0.0),
+      neighbours_(graph, ConstrainedVertices(graph, constrained), k, colours),
+      seen_(constrained.size() * k, kUnseen),
+      potential_(static_cast<std::size_t>(k) * k, 0.0) {}
+
+// Only a chain that holds a vertex closer to the other centroid can improve, so chains are grown
+// from such vertices alone.
+void Colouring::find_starts() {
+    starts_.clear();
+    std::fill(potential_.begin(), potential_.end(), 0.0);
+    for (Vertex v : constrained_) {
+        const double* cost = costs_of(v);
+        const Colour own = colours_[v];
+        for (Colour c = 0; c < k_; ++c) {
+            if (!(cost[c] < cost[own])) continue;
+            starts_.push_back({v, c});
+            potential(own, c) += cost[own] - cost[c];
+        }
+    }
+}
+
+void Colouring::find_improving_chains(Moves& chains) {
+    chains.clear();
+    std::fill(seen_.begin(), seen_.end(), kUnseen);
+    find_starts();
+    for (const Start& start : starts_)
+        if (seen(start.vertex, start.colour) == kUnseen) explore(start, chains);
+}
+
+// Grow a chain at the end of `chains`, and keep it if it improves.
+void Colouring::explore(const Start& start, Moves& chains) {
+    const std::size_t begin = chains.vertices.size();
+    const Colour both = colours_[start.vertex] + start.colour;
+    seen(start.vertex, start.colour) = kSeen;
+    chains.vertices.push_back(start.vertex);
+    double gain = 0.0;
+    if (!grow(both, potential(colours_[start.vertex], start.colour), begin, chains, gain)) {
+        chains.vertices.resize(begin);
+        return;
+    }
+    for (std::size_t i = begin; i < chains.vertices.size(); ++i)
+        chains.colours.push_back(both - colours_[chains.vertices[i]]);
+    chains.close(gain);
+}
+
+// Returns whether the chain improves. Large chains mostly lose, and soon by more than all vertices
+// not yet looked at could make good: then the chain is given up, and so is every later attempt
+// that runs into it.
+bool Colouring::grow(Colour both, double& potential, std::size_t begin, Moves& chains,
+                     double& gain) {
+    auto& chain = chains.vertices;
+    const auto give_up = [&] {
+        for (std::size_t i = begin; i < chain.size(); ++i)
+            seen(chain[i], both - colours_[chain[i]]) = kGivenUp;
+        return false;
+    };
+    double before = 0.0, after = 0.0;
+    for (std::size_t next = begin; next < chain.size(); ++next) {
+        const Vertex v = chain[next];
+        const Colour own = colours_[v], wanted = both - own;
+        const double now = costs_of(v)[own], then = costs_of(v)[wanted];
+        before += now;
+        after += then;
+        if (then < now) potential -= now - then;
+        if (after - before > potential + kRounding * (before + after)) return give_up();
+        const bool open = neighbours_.for_neighbours_in(v, wanted, colours_.data(), [&](Vertex u) {
+            char& state = seen(u, own);
+            if (state == kUnseen) {
+                state = kSeen;
+                chain.push_back(u);
+            }
+            return state != kGivenUp;
+        });
+        if (!open) return give_up();
+    }
+    gain = before - after;
+    return improves(before, after);
+}
+
+Colour Colouring::cheapest(Vertex v) const {
+    const double* cost = costs_of(v);
+    const auto best = static_cast<Colour>(std::min_element(cost, cost + k_) - cost);
+    return improves(cost[colours_[v]], cost[best]) ? best : colours_[v];
+}
+
+void Colouring::recolour(Vertex v, Colour c) {
+    neighbours_.recolour(v, colours_[v], c);
+    colours_[v] = c;
+}
+
+namespace {
+
+// Chains over free vertices: every cheaper colour is one.
+void add_free_chains(const Instance& instance, const Colouring& colouring, Moves& chains) {
+    for (Vertex v : instance.free_vertices)
+        for (Colour c = 0; c < colouring.n_clusters(); ++c) {
+            const double before = colouring.own_cost(v), after = colouring.costs_of(v)[c];
+            if (!improves(before, after)) continue;
+            chains.vertices.push_back(v);
+            chains.colours.push_back(c);
+            chains.close(before - after);
+        }
+}
+
+nb::tuple improving_chains(const Instance& instance, In1<Colour> colours, In2<double> centroids,
+                           bool free) {
+    const int k = static_cast<int>(centroids.shape(0));
+    check_centroids(centroids, instance.dimension);
+    check_colours(colours, instance.size, k);
+    return to_tuple(unlocked([&] {
+        Moves chains;
+        Colouring colouring(instance.graph, instance.constrained_vertices, k, colours.data());
+        compute_costs(instance, centroids.data(), k, colouring.costs());
+        colouring.find_improving_chains(chains);
+        if (free) add_free_chains(instance, colouring, chains);
+        return chains;
+    }));
+}
+
+}  // namespace
+
+void bind_chains(nb::module_& m) {
+    m.def("improving_chains", &improving_chains, nb::arg("instance"), nb::arg("colours"),
+          nb::arg("centroids"), nb::arg("free") = true);
+}
+
+}  // namespace kempe

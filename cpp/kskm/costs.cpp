@@ -1,0 +1,105 @@
+#include "kskm/costs.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "basics/arrays.h"
+#include "basics/checks.h"
+#include "basics/distances.h"
+#include "module.h"
+
+namespace kempe {
+
+namespace {
+
+template <class T>
+void costs_by_centroid(const Instance& instance, const Points<T>& points, const double* centroids,
+                       int k, std::span<const Colour> columns, std::vector<double>& cost) {
+    const int d = instance.dimension;
+    for (Vertex v = 0; v < instance.size; ++v)
+        for (Colour c : columns) {
+            const double* centroid = centroids + static_cast<std::size_t>(c) * d;
+            cost[static_cast<std::size_t>(v) * k + c] =
+                instance.weight[v] * squared_distance(points[v], centroid, d);
+        }
+}
+
+template <class T>
+void costs_by_feature(const Instance& instance, const Points<T>& points, const double* centroids,
+                      int k, std::span<const Colour> columns, std::vector<double>& cost) {
+    const int d = instance.dimension;
+    const std::size_t width = columns.size();
+    std::vector<double> by_feature(width * d), distance(width), point(d);
+    for (std::size_t j = 0; j < width; ++j)
+        for (int f = 0; f < d; ++f)
+            by_feature[f * width + j] = centroids[static_cast<std::size_t>(columns[j]) * d + f];
+    for (Vertex v = 0; v < instance.size; ++v) {
+        std::copy_n(points[v], d, point.data());
+        distances_by_feature(point.data(), by_feature.data(), static_cast<int>(width), d,
+                             distance.data());
+        double* out = cost.data() + static_cast<std::size_t>(v) * k;
+        for (std::size_t j = 0; j < width; ++j) out[columns[j]] = instance.weight[v] * distance[j];
+    }
+}
+
+}  // namespace
+
+void update_costs(const Instance& instance, const double* centroids, int k,
+                  std::span<const Colour> columns, std::vector<double>& cost) {
+    // With few features it pays to run over centroids in the inner loop, with many over features.
+    with_points(instance, [&](const auto& points) {
+        if (instance.dimension > kFewFeatures)
+            costs_by_centroid(instance, points, centroids, k, columns, cost);
+        else
+            costs_by_feature(instance, points, centroids, k, columns, cost);
+    });
+}
+
+void compute_costs(const Instance& instance, const double* centroids, int k,
+                   std::vector<double>& cost) {
+    std::vector<Colour> all(k);
+    std::iota(all.begin(), all.end(), 0);
+    update_costs(instance, centroids, k, all, cost);
+}
+
+namespace {
+
+template <class T>
+double cost_of(const Instance& instance, const Points<T>& points, Vertex v, const double* centroids,
+               Colour c) {
+    const double* centroid = centroids + static_cast<std::size_t>(c) * instance.dimension;
+    return instance.weight[v] * squared_distance(points[v], centroid, instance.dimension);
+}
+
+Out1<Colour> assign_free(const Instance& instance, In1<Colour> colours, In2<double> centroids) {
+    const int k = static_cast<int>(centroids.shape(0));
+    check_centroids(centroids, instance.dimension);
+    check_colours(colours, instance.size, k);
+    std::vector<Colour> result(colours.data(), colours.data() + instance.size);
+    {
+        nb::gil_scoped_release release;
+        with_points(instance, [&](const auto& points) {
+            for (Vertex v : instance.free_vertices) {
+                const double own = cost_of(instance, points, v, centroids.data(), result[v]);
+                double lowest = own;
+                for (Colour c = 0; c < k; ++c) {
+                    const double cost = cost_of(instance, points, v, centroids.data(), c);
+                    if (cost < lowest && improves(own, cost)) {
+                        lowest = cost;
+                        result[v] = c;
+                    }
+                }
+            }
+        });
+    }
+    return to_numpy(std::move(result));
+}
+
+}  // namespace
+
+void bind_costs(nb::module_& m) {
+    m.def("assign_free", &assign_free, nb::arg("instance"), nb::arg("colours"),
+          nb::arg("centroids"));
+}
+
+}  // namespace kempe

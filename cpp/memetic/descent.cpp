@@ -1,0 +1,436 @@
+#include "memetic/descent.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace kempe {
+
+template <class T>
+Descent<T>::Descent(const Instance& instance, const Points<T>& points, int k)
+    : instance_(instance),
+      partition_(instance, points, k),
+      k_(k),
+      d_(instance.dimension),
+      many_values_(!partition_.by_feature() && double(instance.size) * d_ > kManyValues),
+      changed_(k),
+      checked_(instance.size),
+      floor_(instance.size),
+      others_(instance.size),
+      moved_(k),
+      recent_(k),
+      failed_(instance.constrained_vertices.size() * k),
+      blocked_(instance.size),
+      point_(d_),
+      distance_(k),
+      insertion_(k) {
+    candidates_.reserve(k);
+}
+
+template <class T>
+void Descent<T>::load(const Colour* colours) {
+    partition_.load(colours);
+    // Improvements below rounding error would never end; an average vertex sets the scale.
+    tolerance_ = kRelativeTolerance * std::max(partition_.inertia(), 0.0) / instance_.size;
+    restart_clock();
+}
+
+template <class T>
+void Descent<T>::place_centroid(Colour c, const double* position) {
+    partition_.place_centroid(c, position);
+    advance();
+    touch(c);
+    distrust_distances();
+}
+
+template <class T>
+void Descent<T>::place_centroid_on(Colour c, Vertex v) {
+    partition_.place_centroid_on(c, v);
+    advance();
+    touch(c);
+    distrust_distances();
+}
+
+// Chains of several vertices are expensive to collect, so they are tried only when no vertex can
+// move alone any more.
+template <class T>
+void Descent<T>::run(Objective objective, Stopper& stopper) {
+    objective_ = objective;
+    Time before;
+    do {
+        whole_chains_ = false;
+        do {
+            before = now_;
+            sweep(instance_.free_vertices, stopper);
+            sweep(instance_.constrained_vertices, stopper);
+        } while (now_ != before && !stopper.stopped());
+        if (many_values_)
+            swap_chains_by_table(stopper);
+        else
+            swap_whole_chains(stopper);
+    } while (now_ != before && !stopper.stopped());
+}
+
+template <class T>
+void Descent<T>::release_centroids(Stopper& stopper) {
+    advance();
+    // Untouched clusters have their means as reference already.
+    for_changed_since(settled_, [&](Colour c) { partition_.use_mean(c); });
+    distrust_distances();
+    run(Objective::inertia, stopper);
+}
+
+template <class T>
+void Descent<T>::begin_trial() {
+    if (now_ > kLatest) restart_clock();
+    partition_.begin_trial();
+    settled_ = now_;
+    std::fill(checked_.begin(), checked_.end(), now_);
+    saved_floor_ = floor_;
+    saved_others_ = others_;
+    saved_drift_ = drift_ + sweep_drift_;
+}
+
+template <class T>
+void Descent<T>::end_trial(bool keep) {
+    partition_.end_trial(keep);
+    if (keep) return;
+    advance();
+    for_changed_since(settled_, [&](Colour c) { partition_.use_mean(c); });
+    std::fill(checked_.begin(), checked_.end(), now_);
+    floor_.swap(saved_floor_);
+    others_.swap(saved_others_);
+    drift_ = saved_drift_;
+    sweep_drift_ = 0.0;
+}
+
+template <class T>
+void Descent<T>::restart_clock() {
+    now_ = 1;
+    settled_ = 0;
+    distrust_distances();
+    std::fill(changed_.begin(), changed_.end(), now_);
+    std::fill(checked_.begin(), checked_.end(), 0);
+    std::fill(failed_.begin(), failed_.end(), 0);
+    for (Colour c = 0; c < k_; ++c) recent_[c] = c;
+}
+
+template <class T>
+inline void Descent<T>::touch(Colour c) {
+    changed_[c] = now_;
+    int position = 0;
+    while (recent_[position] != c) ++position;
+    for (; position > 0; --position) recent_[position] = recent_[position - 1];
+    recent_[0] = c;
+}
+
+// Clusters that changed after `since` change once more, now.
+template <class T>
+template <class Use>
+void Descent<T>::for_changed_since(Time since, Use&& use) {
+    for (int position = 0; position < k_ && changed_[recent_[position]] > since; ++position) {
+        use(recent_[position]);
+        changed_[recent_[position]] = now_;
+    }
+}
+
+// What the objective falls by when v leaves its cluster.
+template <class T>
+inline double Descent<T>::removal_gain(Vertex v, double own_distance) const {
+    const double w = instance_.weight[v];
+    const Colour own = partition_.colour(v);
+    // The last vertex of a cluster stays: no cluster is ever emptied. Nor is it left with
+    // vertices of no weight alone, which have no mean.
+    if (partition_.cluster_size(own) == 1) return 0.0;
+    const double weight = partition_.cluster_weight(own), rest = weight - w;
+    if (rest <= kRounding * weight) return 0.0;
+    if (objective_ == Objective::fixed_centroids) return w * own_distance;
+    return w * weight / rest * own_distance;
+}
+
+// Insertion cost with the centroid following, which is never above the one without.
+template <class T>
+inline double Descent<T>::insertion_cost(Colour c, double w, double distance) const {
+    const double weight = partition_.cluster_weight(c);
+    return w * weight / (weight + w) * distance;
+}
+
+// An insertion must cost less than this, or the gain is within rounding error.
+template <class T>
+inline double Descent<T>::improvement_bar(double gain) const {
+    return gain * (1 - kRounding) - tolerance_;
+}
+
+// Bounds on distances are no use after a centroid has jumped. Apart from that they are those of
+// Hamerly (2010): since a vertex last measured all distances, no centroid has come nearer to it
+// than by the largest drift of each sweep, added up.
+template <class T>
+inline void Descent<T>::begin_sweep() {
+    if (std::isinf(drift_)) {
+        drift_ = 0.0;
+        sweep_drift_ = 0.0;
+        std::fill(others_.begin(), others_.end(), -std::numeric_limits<double>::infinity());
+    }
+    drift_ += sweep_drift_;
+    sweep_drift_ = 0.0;
+    std::fill(moved_.begin(), moved_.end(), 0.0);
+    lightest_ = *std::min_element(partition_.cluster_weights(), partition_.cluster_weights() + k_);
+}
+
+template <class T>
+inline void Descent<T>::note_drift(Colour c, double step) {
+    moved_[c] += step;
+    sweep_drift_ = std::max(sweep_drift_, moved_[c]);
+    lightest_ = std::min(lightest_, partition_.cluster_weight(c));
+}
+
+// No cluster but its own takes v for less than this.
+template <class T>
+inline double Descent<T>::least_insertion(Vertex v) const {
+    const double nearest = others_[v] - drift_ - sweep_drift_;
+    if (!(nearest > 0)) return 0.0;
+    const double w = instance_.weight[v];
+    return w * lightest_ / (lightest_ + w) * nearest * nearest;
+}
+
+// Distances measured within a sweep are noted as if at its beginning, which is the safe side.
+template <class T>
+inline void Descent<T>::remember_nearest(Vertex v, Colour own) {
+    double nearest = std::numeric_limits<double>::infinity();
+    for (Colour c = 0; c < k_; ++c)
+        if (c != own) nearest = std::min(nearest, distance_[c]);
+    others_[v] = std::sqrt(nearest) + drift_;
+}
+
+template <class T>
+void Descent<T>::sweep(const std::vector<Vertex>& vertices, Stopper& stopper) {
+    begin_sweep();
+    for (Vertex v : vertices) {
+        if (changed_[recent_[0]] <= checked_[v]) continue;
+        if (stopper.should_stop()) return;
+        visit(v);
+    }
+}
+
+template <class T>
+inline void Descent<T>::visit(Vertex v) {
+    if (instance_.weight[v] <= 0) {
+        checked_[v] = now_;
+        return;
+    }
+    const Time since = checked_[v];
+    if (since > 0) {
+        const Colour own = partition_.colour(v);
+        const double gain = removal_gain(v, partition_.distance(v, own));
+        const double least = least_insertion(v);
+        if (gain <= least) {
+            floor_[v] = least;
+            checked_[v] = now_;
+            return;
+        }
+        const bool settled = changed_[own] <= since || gain <= floor_[v];
+        if (settled && visit_changed_clusters(v, gain, since)) return;
+    }
+    visit_all_clusters(v);
+}
+
+// Look only at clusters that changed. Returns false, having done nothing, if they are many.
+template <class T>
+inline bool Descent<T>::visit_changed_clusters(Vertex v, double gain, Time since) {
+    const int few = 2 + k_ / 8;
+    int count = 0;
+    while (count < k_ && changed_[recent_[count]] > since)
+        if (++count > few) return false;
+    candidates_.clear();
+    const Colour own = partition_.colour(v);
+    const double w = instance_.weight[v];
+    for (int position = 0; position < count; ++position) {
+        const Colour c = recent_[position];
+        if (c != own) consider(v, c, w, partition_.distance(v, c), gain);
+    }
+    checked_[v] = now_;
+    try_candidates(v);
+    return true;
+}
+
+template <class T>
+inline void Descent<T>::visit_all_clusters(Vertex v) {
+    const Colour own = partition_.colour(v);
+    const double w = instance_.weight[v];
+    compute_distances(v);
+    insertion_costs(distance_.data(), partition_.cluster_weights(), w, k_, insertion_.data());
+    const double gain = removal_gain(v, distance_[own]);
+    const bool fixed = objective_ == Objective::fixed_centroids;
+    remember_nearest(v, own);
+    insertion_[own] = std::numeric_limits<double>::infinity();
+    blocked_[v] = false;
+    floor_[v] = *std::min_element(insertion_.begin(), insertion_.end());
+    candidates_.clear();
+    const double bar = improvement_bar(gain);
+    if (floor_[v] < bar)
+        for (Colour c = 0; c < k_; ++c) {
+            if (c == own) continue;
+            const double cost = fixed ? w * distance_[c] : insertion_[c];
+            if (cost < bar) candidates_.emplace_back(cost - gain, c);
+        }
+    checked_[v] = now_;
+    try_candidates(v);
+}
+
+template <class T>
+inline void Descent<T>::consider(Vertex v, Colour c, double w, double distance, double gain) {
+    const double following = insertion_cost(c, w, distance);
+    floor_[v] = std::min(floor_[v], following);
+    const double cost = objective_ == Objective::fixed_centroids ? w * distance : following;
+    if (cost < improvement_bar(gain)) candidates_.emplace_back(cost - gain, c);
+}
+
+template <class T>
+inline void Descent<T>::compute_distances(Vertex v) {
+    if (const double* by_feature = partition_.by_feature()) {
+        const T* position = partition_.point(v);
+        for (int f = 0; f < d_; ++f) point_[f] = position[f];
+        distances_by_feature(point_.data(), by_feature, k_, d_, distance_.data());
+    } else {
+        for (Colour c = 0; c < k_; ++c) distance_[c] = partition_.distance(v, c);
+    }
+}
+
+// Take the first cluster, best for v alone first, whose chain improves the objective.
+template <class T>
+inline void Descent<T>::try_candidates(Vertex v) {
+    if (candidates_.size() > 1) std::sort(candidates_.begin(), candidates_.end());
+    for (const auto& [change, c] : candidates_)
+        if (partition_.moves_alone(v, c) ? try_alone(v, c) : try_chain(v, c)) return;
+}
+
+template <class T>
+inline bool Descent<T>::try_alone(Vertex v, Colour to) {
+    if (partition_.cluster_size(partition_.colour(v)) == 1) return false;
+    swap(partition_.single(v, to));
+    return true;
+}
+
+template <class T>
+void Descent<T>::swap_whole_chains(Stopper& stopper) {
+    whole_chains_ = true;
+    for (Vertex v : instance_.constrained_vertices)
+        if (blocked_[v] && !stopper.should_stop()) visit_all_clusters(v);
+}
+
+template <class T>
+inline bool Descent<T>::try_chain(Vertex v, Colour to) {
+    blocked_[v] = true;
+    if (!whole_chains_ || failed_before(v, to)) return false;
+    const Chain chain = partition_.collect(v, to);
+    if (partition_.change(chain, objective_) < -tolerance_) {
+        swap(chain);
+        return true;
+    }
+    remember_failure(chain);
+    return false;
+}
+
+template <class T>
+inline void Descent<T>::swap(const Chain& chain) {
+    partition_.swap(chain, objective_);
+    if (objective_ == Objective::inertia) {
+        note_drift(chain.from, partition_.step_from());
+        note_drift(chain.to, partition_.step_to());
+    }
+    advance();
+    touch(chain.to);
+    touch(chain.from);
+}
+
+// A chain depends on its two clusters alone.
+template <class T>
+inline bool Descent<T>::failed_before(Vertex v, Colour other) const {
+    const Time failed = failed_[partition_.slot(v) * k_ + other];
+    return failed >= changed_[other] && failed >= changed_[partition_.colour(v)];
+}
+
+template <class T>
+inline void Descent<T>::remember_failure(const Chain& chain) {
+    for (Vertex u : partition_.chain()) {
+        const Colour other = partition_.colour(u) == chain.from ? chain.to : chain.from;
+        failed_[partition_.slot(u) * k_ + other] = now_;
+    }
+}
+
+// On large data of many features it is the points that make a chain expensive. There, chains
+// are priced by a table, at centroids that stand still until the end. That lowers the inertia
+// as well, but a chain which improves only if the centroids follow is missed.
+template <class T>
+void Descent<T>::swap_chains_by_table(Stopper& stopper) {
+    if (std::find(blocked_.begin(), blocked_.end(), true) == blocked_.end()) return;
+    partition_.fill_table(table_);
+    const Objective objective = objective_;
+    const Time before = now_;
+    advance();
+    disturbed_.assign(instance_.constrained_vertices.size(), now_);
+    objective_ = Objective::fixed_centroids;
+    for (Vertex v : instance_.constrained_vertices)
+        if (blocked_[v] && !stopper.should_stop()) try_table(v);
+    objective_ = objective;
+    if (changed_[recent_[0]] <= before)
+        now_ = before;  // nothing was swapped
+    else if (objective == Objective::inertia)
+        follow_means(before);
+}
+
+template <class T>
+void Descent<T>::try_table(Vertex v) {
+    const float* row = table_.data() + partition_.slot(v) * k_;
+    const Colour own = partition_.colour(v);
+    candidates_.clear();
+    for (Colour c = 0; c < k_; ++c)
+        if (row[c] < row[own] * (1 - kTableRounding)) candidates_.emplace_back(row[c], c);
+    std::sort(candidates_.begin(), candidates_.end());
+    for (const auto& [distance, c] : candidates_)
+        if (!failed_undisturbed(v, c) && swap_if_priced(v, c)) return;
+}
+
+// While the table stands, a chain changes only with its vertices. Looking at v and its
+// neighbours alone may overlook a change further along; those nearer to it will see it.
+template <class T>
+bool Descent<T>::failed_undisturbed(Vertex v, Colour other) const {
+    const std::size_t slot = partition_.slot(v);
+    return failed_[slot * k_ + other] >= disturbed_[slot];
+}
+
+template <class T>
+void Descent<T>::disturb_neighbourhood() {
+    for (Vertex u : partition_.chain()) {
+        disturbed_[partition_.slot(u)] = now_;
+        for (Vertex x : instance_.graph.neighbours(u)) disturbed_[partition_.slot(x)] = now_;
+    }
+}
+
+template <class T>
+bool Descent<T>::swap_if_priced(Vertex v, Colour to) {
+    double price, turnover;
+    const Chain chain = partition_.collect_priced(v, to, table_.data(), price, turnover);
+    if (partition_.empties(chain) || !(price < -kTableRounding * turnover)) {
+        remember_failure(chain);
+        return false;
+    }
+    partition_.gather_shift(chain);
+    swap(chain);
+    disturb_neighbourhood();
+    return true;
+}
+
+// Put the centroids of clusters that changed after `since` back on their means.
+template <class T>
+void Descent<T>::follow_means(Time since) {
+    advance();
+    for_changed_since(since, [&](Colour c) {
+        note_drift(c, partition_.distance_to_mean(c));
+        partition_.use_mean(c);
+    });
+}
+
+template class Descent<float>;
+template class Descent<double>;
+
+}  // namespace kempe

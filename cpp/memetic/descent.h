@@ -1,0 +1,128 @@
+// Sequential Kempe descent: one chain after the other, each swapped at once if it lowers the
+// objective.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "basics/stopper.h"
+#include "memetic/partition.h"
+
+namespace kempe {
+
+// Work is repeated only where something changed: a vertex looks again at a cluster only if that
+// cluster or its own has changed since it last looked. Holds all working memory, so that
+// descending again allocates nothing. One object per thread.
+template <class T>
+class Descent {
+ public:
+    Descent(const Instance& instance, const Points<T>& points, int k);
+
+    Partition<T>& partition() { return partition_; }
+
+    void load(const Colour* colours);
+
+    // Move the reference of a cluster; vertices will look at it again.
+    void place_centroid(Colour c, const double* position);
+    void place_centroid_on(Colour c, Vertex v);
+
+    // Swap improving chains until none is left or it is time to stop.
+    void run(Objective objective, Stopper& stopper);
+    // From fixed centroids to a local optimum of the inertia.
+    void release_centroids(Stopper& stopper);
+
+    // A trial starts from a local optimum and is kept or undone as a whole.
+    void begin_trial();
+    void end_trial(bool keep);
+
+ private:
+    using Time = std::uint32_t;
+    static constexpr double kRelativeTolerance = 1e-12;
+    static constexpr double kRounding = 1e-12;
+    static constexpr double kManyValues = 2e6;
+    static constexpr double kTableRounding = 1e-5;
+    static constexpr Time kLatest = std::numeric_limits<Time>::max() / 2;
+
+    // What has changed, and when.
+    void advance() { ++now_; }
+    void restart_clock();
+    void touch(Colour c);
+    template <class Use>
+    void for_changed_since(Time since, Use&& use);
+
+    // Gains and costs of moving one vertex.
+    double removal_gain(Vertex v, double own_distance) const;
+    double insertion_cost(Colour c, double w, double distance) const;
+    double improvement_bar(double gain) const;
+
+    // Bounds on distances.
+    void distrust_distances() { drift_ = std::numeric_limits<double>::infinity(); }
+    void begin_sweep();
+    void note_drift(Colour c, double step);
+    double least_insertion(Vertex v) const;
+    void remember_nearest(Vertex v, Colour own);
+
+    // Vertices that move alone.
+    void sweep(const std::vector<Vertex>& vertices, Stopper& stopper);
+    void visit(Vertex v);
+    bool visit_changed_clusters(Vertex v, double gain, Time since);
+    void visit_all_clusters(Vertex v);
+    void consider(Vertex v, Colour c, double w, double distance, double gain);
+    void compute_distances(Vertex v);
+    void try_candidates(Vertex v);
+    bool try_alone(Vertex v, Colour to);
+
+    // Whole chains.
+    void swap_whole_chains(Stopper& stopper);
+    bool try_chain(Vertex v, Colour to);
+    void swap(const Chain& chain);
+    bool failed_before(Vertex v, Colour other) const;
+    void remember_failure(const Chain& chain);
+
+    // Whole chains, priced by a table.
+    void swap_chains_by_table(Stopper& stopper);
+    void try_table(Vertex v);
+    bool failed_undisturbed(Vertex v, Colour other) const;
+    void disturb_neighbourhood();
+    bool swap_if_priced(Vertex v, Colour to);
+    void follow_means(Time since);
+
+    const Instance& instance_;
+    Partition<T> partition_;
+    const int k_, d_;
+    const bool many_values_;
+    Objective objective_ = Objective::inertia;
+    double tolerance_ = 0.0;
+
+    Time now_ = 0;
+    Time settled_ = 0;            // when the running trial began
+    std::vector<Time> changed_;   // per cluster
+    std::vector<Time> checked_;   // per vertex
+    std::vector<double> floor_;   // per vertex: inserting it elsewhere costs at least this,
+                                  // clusters changed since it last looked left aside
+    std::vector<double> others_;  // per vertex: distance to the nearest other centroid when last
+                                  // measured, plus drift_ at that time
+    std::vector<double> saved_floor_, saved_others_;
+    double drift_ = 0.0;        // largest drifts of the sweeps so far, added up
+    double sweep_drift_ = 0.0;  // largest drift of a centroid in this sweep
+    double saved_drift_ = 0.0;
+    double lightest_ = 0.0;       // no cluster is lighter
+    std::vector<double> moved_;   // per cluster: drift in this sweep
+    std::vector<Colour> recent_;  // clusters, the most recently changed first
+    bool whole_chains_ = false;
+    std::vector<Time> failed_;   // per constrained vertex and other colour: when their chain
+                                 // was last found not to improve
+    std::vector<char> blocked_;  // per vertex: would move, but not alone
+
+    std::vector<float> table_;
+    std::vector<Time> disturbed_;  // per constrained vertex: when it or a neighbour was recoloured
+    std::vector<double> point_, distance_, insertion_;
+    std::vector<std::pair<double, Colour>> candidates_;
+};
+
+extern template class Descent<float>;
+extern template class Descent<double>;
+
+}  // namespace kempe

@@ -1,0 +1,37 @@
+// Iterated relocation: take a centroid away, put it on a supernode, descend, keep what improves.
+#pragma once
+
+#include <vector>
+
+#include "basics/random.h"
+#include "memetic/descent.h"
+
+namespace kempe {
+
+template <class T>
+class RelocationSearch {
+ public:
+    RelocationSearch(const Instance& instance, Descent<T>& descent, int k);
+
+    // Try up to `tries` relocations from the loaded local optimum, until `patience` in a row
+    // failed or the inertia is down to `target`. Returns how many were tried; `failures` counts
+    // those in a row that failed, and goes on from what it was.
+    int run(int tries, int patience, double target, Random& random, Stopper& stopper,
+            int& failures);
+
+ private:
+    bool attempt(double& best, Random& random, Stopper& stopper);
+    void update_chances();
+    void sum_costs();
+    void sum_removal_chances();
+
+    const Instance& instance_;
+    Descent<T>& descent_;
+    const int k_;
+    std::vector<double> cost_, removal_;  // cumulative
+};
+
+extern template class RelocationSearch<float>;
+extern template class RelocationSearch<double>;
+
+}  // namespace kempe

@@ -1,0 +1,106 @@
+// Python's view of the sequential descent and the relocation search, for either floating-point
+// type.
+#include <memory>
+#include <stdexcept>
+#include <variant>
+
+#include "basics/arrays.h"
+#include "basics/checks.h"
+#include "memetic/descent.h"
+#include "memetic/relocation.h"
+#include "module.h"
+
+namespace kempe {
+namespace {
+
+template <class T>
+struct Engine {
+    Engine(const Instance& instance, const Points<T>& points, int k)
+        : descent(instance, points, k), relocation(instance, descent, k) {}
+    Descent<T> descent;
+    RelocationSearch<T> relocation;
+};
+
+class SequentialSearch {
+ public:
+    SequentialSearch(const Instance& instance, int k) : instance_(instance), k_(k) {
+        check_n_clusters(k);
+        unlocked([&] {
+            with_points(instance, [&]<class T>(const Points<T>& points) {
+                engine_ = std::make_unique<Engine<T>>(instance, points, k);
+            });
+        });
+    }
+
+    Out1<Colour> settle(In1<Colour> colours, In2<double> centroids, Stopper& stopper) {
+        check(colours);
+        check(centroids);
+        return work([&](auto& engine) {
+            engine.descent.load(colours.data());
+            for (Colour c = 0; c < k_; ++c)
+                engine.descent.place_centroid(
+                    c, centroids.data() + std::size_t(c) * instance_.dimension);
+            engine.descent.run(Objective::fixed_centroids, stopper);
+        });
+    }
+
+    Out1<Colour> descend(In1<Colour> colours, Stopper& stopper) {
+        check(colours);
+        return work([&](auto& engine) {
+            engine.descent.load(colours.data());
+            engine.descent.run(Objective::inertia, stopper);
+        });
+    }
+
+    nb::tuple relocate(In1<Colour> colours, int tries, int patience, int failures, double target,
+                       std::uint64_t seed, Stopper& stopper) {
+        check(colours);
+        int tried = 0;
+        Random random(seed);
+        auto result = work([&](auto& engine) {
+            engine.descent.load(colours.data());
+            engine.descent.run(Objective::inertia, stopper);
+            tried = engine.relocation.run(tries, patience, target, random, stopper, failures);
+        });
+        return nb::make_tuple(std::move(result), tried, failures);
+    }
+
+ private:
+    void check(const In1<Colour>& colours) const { check_colours(colours, instance_.size, k_); }
+    void check(const In2<double>& centroids) const {
+        if (centroids.shape(0) != static_cast<std::size_t>(k_) ||
+            centroids.shape(1) != static_cast<std::size_t>(instance_.dimension))
+            throw std::invalid_argument("centroids must have shape (n_clusters, n_features)");
+    }
+    template <class Body>
+    Out1<Colour> work(Body&& body) {
+        return to_numpy(unlocked([&] {
+            return std::visit(
+                [&](auto& engine) {
+                    body(*engine);
+                    return engine->descent.partition().colours();
+                },
+                engine_);
+        }));
+    }
+
+    const Instance& instance_;
+    int k_;
+    std::variant<std::unique_ptr<Engine<double>>, std::unique_ptr<Engine<float>>> engine_;
+};
+
+}  // namespace
+
+void bind_sequential(nb::module_& m) {
+    nb::class_<SequentialSearch>(m, "SequentialSearch")
+        .def(nb::init<const Instance&, int>(), nb::arg("instance"), nb::arg("n_clusters"),
+             nb::keep_alive<1, 2>())
+        .def("settle", &SequentialSearch::settle, nb::arg("colours"), nb::arg("centroids"),
+             nb::arg("stopper"))
+        .def("descend", &SequentialSearch::descend, nb::arg("colours"), nb::arg("stopper"))
+        .def("relocate", &SequentialSearch::relocate, nb::arg("colours"), nb::arg("tries"),
+             nb::arg("patience"), nb::arg("failures"), nb::arg("target"), nb::arg("seed"),
+             nb::arg("stopper"));
+}
+
+}  // namespace kempe

@@ -1,0 +1,31 @@
+#include "module.h"
+
+NB_MODULE(_core, m) {
+    m.doc() = "Compiled kernels of kempe: arrays in, arrays out.";
+    kempe::bind_annealing(m);
+    kempe::bind_assignment(m);
+    kempe::bind_branching(m);
+    kempe::bind_breadth_first(m);
+    kempe::bind_chains(m);
+    kempe::bind_cliques(m);
+    kempe::bind_clusters(m);
+    kempe::bind_cost_assignment(m);
+    kempe::bind_costs(m);
+    kempe::bind_dsatur(m);
+    kempe::bind_edges(m);
+    kempe::bind_empty_clusters(m);
+    kempe::bind_instance(m);
+    kempe::bind_moves(m);
+    kempe::bind_mwis(m);
+    kempe::bind_ordered_assignment(m);
+    kempe::bind_peel(m);
+    kempe::bind_perturb(m);
+    kempe::bind_proper(m);
+    kempe::bind_saturation_assignment(m);
+    kempe::bind_seeding(m);
+    kempe::bind_sequential(m);
+    kempe::bind_stopper(m);
+    kempe::bind_supernodes(m);
+    kempe::bind_tabu(m);
+    kempe::bind_three_colour(m);
+}

@@ -1,0 +1,59 @@
+// The immutable problem that every kernel reads: supernodes with weights and mean points, and the
+// cannot-link graph between them. It only borrows its arrays; the Python side keeps them alive.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "basics/distances.h"
+#include "graph/graph.h"
+
+namespace kempe {
+
+// Mean points of the supernodes. A supernode of one row borrows that row of the data; only
+// supernodes of several rows have a mean of their own, in `merged`. So large data is never copied.
+template <class T>
+struct Points {
+    const T* rows = nullptr;
+    const T* merged = nullptr;
+    const std::int32_t* source = nullptr;  // >= 0: a row; < 0: ~source is a position in `merged`
+    int dimension = 0;
+
+    const T* operator[](Vertex v) const {
+        const std::int64_t s = source[v];
+        return s >= 0 ? rows + s * dimension : merged + ~s * dimension;
+    }
+};
+
+struct Instance {
+    int size = 0;  // number of supernodes
+    int dimension = 0;
+    bool single = false;  // points are float32
+    Points<float> points32;
+    Points<double> points64;
+    const double* weight = nullptr;
+    Graph graph;
+    // Vertices without a cannot-link edge are free: they go to the nearest centroid and never enter
+    // graph code. The others are constrained.
+    std::vector<Vertex> free_vertices;
+    std::vector<Vertex> constrained_vertices;
+};
+
+// Call `body` with the instance's points in their own floating-point type.
+template <class Body>
+decltype(auto) with_points(const Instance& instance, Body&& body) {
+    if (instance.single) return std::forward<Body>(body)(instance.points32);
+    return std::forward<Body>(body)(instance.points64);
+}
+
+// The same for loops over distances: `body` also gets the function that measures them.
+template <class Body>
+decltype(auto) with_distances(const Instance& instance, Body&& body) {
+    return with_points(instance, [&](const auto& points) {
+        return with_distance(instance.dimension,
+                             [&](auto distance) { return body(points, distance); });
+    });
+}
+
+}  // namespace kempe

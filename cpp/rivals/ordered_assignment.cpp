@@ -1,0 +1,70 @@
+// Greedy assignment in a given order, as in COP-K-Means (Wagstaff et al. 2001).
+#include <vector>
+
+#include "basics/arrays.h"
+#include "module.h"
+#include "problem/instance.h"
+#include "problem/nearest.h"
+
+namespace kempe {
+namespace {
+
+// Which colours the neighbours of the vertex under consideration have. Marks carry the vertex's
+// number, so nothing is cleared between vertices.
+class TakenColours {
+ public:
+    TakenColours(const Instance& instance, int k) : graph_(instance.graph), mark_(k, -1) {}
+    void consider(Vertex v, const std::vector<Colour>& colours) {
+        vertex_ = v;
+        for (Vertex u : graph_.neighbours(v))
+            if (colours[u] != kUncoloured) mark_[colours[u]] = v;
+    }
+    bool admissible(Colour c) const { return mark_[c] != vertex_; }
+
+ private:
+    const Graph& graph_;
+    Vertex vertex_ = -1;
+    std::vector<Vertex> mark_;
+};
+
+// Returns the vertex that found no cluster, or -1. With `relaxed` such a vertex takes the nearest
+// of all, so the result may violate cannot-link edges and nothing gets stuck.
+template <class T, class Distance>
+Vertex assign_in_order(const Instance& instance, const Points<T>& points, Distance distance,
+                       const Centroids& centroids, const In1<Vertex>& order, bool relaxed,
+                       std::vector<Colour>& colours) {
+    TakenColours taken(instance, centroids.count);
+    for (std::size_t i = 0; i < order.shape(0); ++i) {
+        const Vertex v = order.data()[i];
+        taken.consider(v, colours);
+        colours[v] = nearest_colour(points[v], centroids, distance,
+                                    [&](Colour c) { return taken.admissible(c); });
+        if (colours[v] != kUncoloured) continue;
+        if (!relaxed) return v;
+        colours[v] = nearest_colour(points[v], centroids, distance);
+    }
+    return -1;
+}
+
+// Colours and the vertex at which the assignment got stuck (-1: none did).
+nb::tuple ordered_assignment(const Instance& instance, In2<double> array, In1<Vertex> order,
+                             bool relaxed) {
+    const Centroids centroids(instance, array);
+    check_permutation(order, instance.size);
+    std::vector<Colour> colours(instance.size, kUncoloured);
+    const Vertex stuck = unlocked([&] {
+        return with_distances(instance, [&](const auto& points, auto distance) {
+            return assign_in_order(instance, points, distance, centroids, order, relaxed, colours);
+        });
+    });
+    return nb::make_tuple(to_numpy(std::move(colours)), stuck);
+}
+
+}  // namespace
+
+void bind_ordered_assignment(nb::module_& m) {
+    m.def("ordered_assignment", &ordered_assignment, nb::arg("instance"), nb::arg("centroids"),
+          nb::arg("order"), nb::arg("relaxed") = false);
+}
+
+}  // namespace kempe

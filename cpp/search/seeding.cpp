@@ -1,0 +1,87 @@
+// Greedy k-means++ seeding (Arthur and Vassilvitskii 2007) on weighted supernodes.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <vector>
+
+#include "basics/arrays.h"
+#include "basics/checks.h"
+#include "basics/random.h"
+#include "module.h"
+#include "problem/instance.h"
+
+namespace kempe {
+namespace {
+
+// Position drawn with probability proportional to `mass`.
+std::size_t draw(const std::vector<double>& mass, double total, Random& random) {
+    double rest = random.uniform() * total;
+    for (std::size_t i = 0; i < mass.size(); ++i) {
+        rest -= mass[i];
+        if (rest < 0) return i;
+    }
+    return mass.size() - 1;
+}
+
+template <class T, class Distance>
+std::vector<Vertex> seed_vertices(const Instance& instance, const Points<T>& points,
+                                  Distance distance, const std::vector<Vertex>& candidates, int k,
+                                  Random& random) {
+    const std::size_t n = candidates.size();
+    const int trials = 2 + static_cast<int>(std::log(static_cast<double>(k)));
+    std::vector<double> nearest(n, std::numeric_limits<double>::infinity());
+    std::vector<double> mass(n), trial(n), best(n);
+    double total = 0.0;
+    for (std::size_t i = 0; i < n; ++i) total += mass[i] = instance.weight[candidates[i]];
+    std::vector<Vertex> chosen;
+    for (int c = 0; c < k; ++c) {
+        double best_total = std::numeric_limits<double>::infinity();
+        std::size_t best_position = 0;
+        const int rounds = c == 0 ? 1 : trials;
+        for (int t = 0; t < rounds; ++t) {
+            // When every point coincides with a seed there is nothing to choose by.
+            const std::size_t position =
+                total > 0 ? draw(mass, total, random) : random.below(static_cast<std::uint32_t>(n));
+            const T* seed = points[candidates[position]];
+            double trial_total = 0.0;
+            for (std::size_t i = 0; i < n; ++i) {
+                trial[i] = std::min(nearest[i], distance(points[candidates[i]], seed));
+                trial_total += instance.weight[candidates[i]] * trial[i];
+            }
+            if (trial_total < best_total) {
+                best_total = trial_total;
+                best_position = position;
+                best.swap(trial);
+            }
+        }
+        chosen.push_back(candidates[best_position]);
+        nearest.swap(best);
+        total = 0.0;
+        for (std::size_t i = 0; i < n; ++i)
+            total += mass[i] = instance.weight[candidates[i]] * nearest[i];
+    }
+    return chosen;
+}
+
+Out1<Vertex> kmeans_plus_plus(const Instance& instance, In1<Vertex> candidates, int k,
+                              std::uint64_t seed) {
+    check_vertices(candidates, instance.size);
+    const std::vector<Vertex> list(candidates.data(), candidates.data() + candidates.shape(0));
+    if (list.empty() || k < 1) throw std::invalid_argument("nothing to choose from");
+    Random random(seed);
+    return to_numpy(unlocked([&] {
+        return with_distances(instance, [&](const auto& points, auto distance) {
+            return seed_vertices(instance, points, distance, list, k, random);
+        });
+    }));
+}
+
+}  // namespace
+
+void bind_seeding(nb::module_& m) {
+    m.def("kmeans_plus_plus", &kmeans_plus_plus, nb::arg("instance"), nb::arg("candidates"),
+          nb::arg("n_clusters"), nb::arg("seed"));
+}
+
+}  // namespace kempe
