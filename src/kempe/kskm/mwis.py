@@ -1,4 +1,7 @@
-"""Maximum-weight independent sets: which improving moves to make at the same time."""
+"""MWIS, appendix A.1 of the paper: which improving moves to make at the same time.
+
+Those of a maximum-weight independent set in the graph of moves that exclude each other.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Three-colour chains: rotations that no sequence of two-colour swaps reaches downhill."""
+"""MultiKSAssignment, Algorithm 6 of the paper (appendix A.2): chains of three colours.
+
+Their rotations reach what no sequence of two-colour swaps reaches downhill.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ def three_colour_step(
     stopper: _core.Stopper,
     method: mwis.Method = "greedy",
 ) -> Colours | None:
-    """One multi-Kempe assignment (appendix A.2 of the paper).
+    """One multi-Kempe assignment (Algorithm 6).
 
     Every component of the subgraph on three colours is rotated both ways, and the result improved
     by two-colour swaps within the component, the three centroids following. What ends with a lower
