@@ -15,17 +15,14 @@ WHAT = {
     "plotting": "clusters, convergence, graph",
     "datasets": "benchmark data",
     "methods": "every method by the paper's name",
-    "estimators": "KempeKMeans and the rivals: scikit-learn's interface",
-    "search": "iterated and memetic; stopping rules, callbacks, result",
-    "assign": "descents to a local optimum",
-    "mutate": "perturb, relocate, shift",
-    "init": "first centroids and colouring",
-    "relaxation": "semidefinite bound and embedding",
-    "feasibility": "can it be done? proofs if not",
-    "certificates": "proofs in the user's row numbers",
-    "colouring": "k colours, or a proof that there are none",
-    "graph": "the cannot-link graph by itself",
-    "problem": "supernodes and the cannot-link graph",
+    "memetic": "our search: KempeKMeans",
+    "rivals": "COPKM, PCCC, BLPKMCC and others",
+    "kskm": "the paper: KSKM, a file for each algorithm",
+    "clusterer": "scikit-learn's interface, shared by all estimators",
+    "exact": "exact assignment to given centroids",
+    "search": "descents, recorder, stopping rules, result",
+    "problem": "supernodes and the graph between them",
+    "graph": "the cannot-link graph: colourings, or proofs that there is none",
     "constraints": "pairs from whatever the user has",
     "exceptions": "what can go wrong",
 }
@@ -35,13 +32,13 @@ FLOW = [
     ("Problem", "supernodes, graph"),
     ("start", "centroids, proper colouring"),
     ("descent", "Kempe swaps, new centroids"),
-    ("mutation", "perturb, relocate"),
+    ("Recorder", "best so far, history, time to stop?"),
     ("Result", "best colouring, history"),
     ("labels_", "rows of the user"),
 ]
 FONT = 'font-family="Helvetica, Arial, sans-serif"'
 INK, PALE, EDGE, ACCENT = "#222222", "#EEF3FA", "#7A93B5", "#332288"
-WIDTH, LEFT, RIGHT, ROW = 980, 620, 240, 50
+WIDTH, LEFT, RIGHT, ROW, STEP = 1000, 620, 240, 50, 78
 
 
 def layers() -> list[list[str]]:
@@ -105,33 +102,50 @@ def stack(names: list[list[str]]) -> list[str]:
                 box(40 + position * (width + 8), 36 + level * ROW, width, name, WHAT[name])
             )
     bottom = 36 + len(names) * ROW
-    parts.append(
-        box(40, bottom, LEFT - 50, "_core (C++)", "arrays in, arrays out: graph, chains, descents")
-    )
+    text = "arrays in, arrays out, in folders of the same names"
+    parts.append(box(40, bottom, LEFT - 50, "_core (C++)", text))
     parts.append(down(20, 40, bottom + 36))
     return parts
 
 
+def upwards(x: float, y: float, text: str, weight: str) -> str:
+    """Line of text that is read from below, about a point."""
+    return (
+        f'<text x="{x:.0f}" y="{y:.0f}" font-size="11" font-weight="{weight}" '
+        f'text-anchor="middle" fill="{INK}" {FONT} '
+        f'transform="rotate(-90 {x:.0f} {y:.0f})">{escape(text)}</text>'
+    )
+
+
+def loop(edge: float) -> list[str]:
+    """Mutation, the way from the recorder back to descent."""
+    titles = [title for title, _ in FLOW]
+    descent, recorder = (36 + STEP * titles.index(name) + 19 for name in ("descent", "Recorder"))
+    back = f"M {edge} {recorder} H {edge + 22} V {descent} H {edge + 6}"
+    middle = (descent + recorder) / 2
+    return [
+        arrow(back, edge, descent, -1, 0),
+        upwards(edge + 37, middle, "mutation", "bold"),
+        upwards(edge + 51, middle, "perturb, relocate, recombine", "normal"),
+    ]
+
+
 def flow() -> list[str]:
-    """Way of the data, from top to bottom; mutation leads back to descent."""
-    x, step = WIDTH - RIGHT - 50, 78
+    """Way of the data, from top to bottom."""
+    x = WIDTH - RIGHT - 70
     parts = [heading(x, "The way of the data")]
     for position, (title, text) in enumerate(FLOW):
-        y = 36 + position * step
+        y = 36 + position * STEP
         parts.append(box(x, y, RIGHT, title, text))
         if position:
-            parts.append(down(x + RIGHT / 2, y - step + 38, y))
-    descent, mutation = (36 + step * index + 19 for index in (4, 5))
-    edge = x + RIGHT
-    back = f"M {edge} {mutation} H {edge + 26} V {descent} H {edge + 6}"
-    parts.append(arrow(back, edge, descent, -1, 0))
-    return parts
+            parts.append(down(x + RIGHT / 2, y - STEP + 38, y))
+    return [*parts, *loop(x + RIGHT)]
 
 
 def draw() -> str:
     """Give the whole picture."""
     names = layers()
-    height = max(36 + (len(names) + 1) * ROW, 36 + 78 * len(FLOW)) + 4
+    height = max(36 + (len(names) + 1) * ROW, 36 + STEP * len(FLOW)) + 4
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" '

@@ -14,7 +14,7 @@ from sklearn.datasets import make_blobs
 
 from kempe import Constraints, KempeKMeans
 from kempe.plotting import plot_convergence
-from kempe.search.callbacks import Callbacks
+from kempe.search import Callbacks
 
 X, blob = make_blobs(1000, centers=30, cluster_std=1.5, random_state=0)
 pairs = np.random.default_rng(0).integers(1000, size=(3000, 2))
@@ -46,6 +46,20 @@ for options in (
 
 plot_convergence(model.result_)
 plt.show()
+
+# %%
+# A rule of one's own is a function of the state of the search. This one ends it when the best has
+# stood for half of all mutations.
+
+
+def enough(state):
+    """Whether the last half of the mutations, and no fewer than 200, brought nothing."""
+    return state.since_best >= max(200, state.iteration / 2)
+
+
+model = KempeKMeans(n_clusters=30, max_mutations=100_000, stop=enough, random_state=0)
+model.fit(X, constraints=constraints)
+print(model.result_.summary())
 
 # %%
 # A callback sees every solution, for example to keep a record of one's own.

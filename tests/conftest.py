@@ -108,6 +108,22 @@ def _labellings(n_rows: int, n_clusters: int) -> NDArray[np.int64]:
     return every[in_order & (highest[:, -1] == n_clusters - 1)]
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--timing",
+        choices=["only", "without"],
+        help="run only the tests marked timing, or all others; -m and -k choose among those",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Narrow down what ``-m`` chooses; a second ``-m`` would replace the first."""
+    if chosen := config.getoption("--timing"):
+        wanted = "timing" if chosen == "only" else "not timing"
+        given = config.option.markexpr
+        config.option.markexpr = f"({given}) and {wanted}" if given else wanted
+
+
 @pytest.fixture(scope="session")
 def planted() -> Callable[..., Planted]:
     return make_planted

@@ -6,8 +6,9 @@ import itertools
 
 import numpy as np
 
-from kempe import Constraints
+from kempe import Constraints, _core
 from kempe.problem import Colours, Problem
+from kempe.search import Context
 
 
 def random_problem(
@@ -53,15 +54,20 @@ def large_problem(
     return Problem.build(X, Constraints(None, apart), n_clusters=k), hidden
 
 
+def context_of(problem: Problem, seed: int = 0, stopper: _core.Stopper | None = None) -> Context:
+    """What a descent needs."""
+    return Context(problem, np.random.default_rng(seed), stopper or _core.Stopper())
+
+
 def neighbours(problem: Problem) -> list[set[int]]:
     """Cannot-link neighbours of each supernode."""
-    ends = np.split(problem.targets, problem.offsets[1:-1])
+    ends = np.split(problem.graph.targets, problem.graph.offsets[1:-1])
     return [set(around.tolist()) for around in ends]
 
 
 def best_inertia(problem: Problem) -> float:
     """The optimum by looking at every colouring."""
-    edges = np.column_stack(problem.graph.nonzero())
+    edges = np.column_stack(problem.graph.matrix.nonzero())
     best = np.inf
     for colouring in itertools.product(range(problem.n_clusters), repeat=problem.n_supernodes):
         colours = np.array(colouring, dtype=np.int32)

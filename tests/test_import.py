@@ -6,6 +6,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 HEAVY = ("matplotlib", "pandas", "polars", "ortools", "sklearn", "typer", "rich")
 
 
@@ -25,6 +27,7 @@ def test_import_says_nothing():
     assert (done.stdout, done.stderr) == ("", "")
 
 
+@pytest.mark.timing
 def test_import_takes_less_than_two_seconds():
     # Processor time: wall time would measure what else the machine does.
     done = [import_kempe("t = os.times(); print(t.user + t.system)") for _ in range(2)]

@@ -45,11 +45,11 @@ def test_public_names_exist():
 
 @pytest.mark.parametrize("name", modules())
 def test_examples_in_docstrings_are_true(name):
-    results = doctest.testmod(
-        importlib.import_module(name),
-        optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS,
-    )
+    module = importlib.import_module(name)
+    results = doctest.testmod(module, optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
     assert results.failed == 0
+    written = Path(module.__file__).read_text(encoding="utf-8").count(">>> ")
+    assert results.attempted == written, "some examples are not found"
 
 
 def test_the_lines_in_the_readme_work(capsys):

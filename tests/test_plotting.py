@@ -125,14 +125,17 @@ def test_the_graph_has_a_dot_per_bound_supernode_and_a_line_per_edge(planted):
     instance = planted(0, n_pairs=30)
     problem = instance.problem
     ax = plot_constraint_graph(problem, instance.labels)
-    assert drawn_points(ax) == np.count_nonzero(problem.degree)
-    assert [len(c.get_segments()) for c in ax.collections[:2]] == [problem.n_edges, 0]
+    assert drawn_points(ax) == np.count_nonzero(problem.graph.degree)
+    assert [len(c.get_segments()) for c in ax.collections[:2]] == [problem.graph.n_edges, 0]
 
 
 def test_the_graph_marks_edges_inside_a_cluster(planted):
     instance = planted(0, n_pairs=30)
     ax = plot_constraint_graph(instance.constraints, np.zeros(instance.constraints.n_rows or 60))
-    assert [len(c.get_segments()) for c in ax.collections[:2]] == [0, instance.problem.n_edges]
+    assert [len(c.get_segments()) for c in ax.collections[:2]] == [
+        0,
+        instance.problem.graph.n_edges,
+    ]
 
 
 def test_a_large_graph_is_cut_and_this_is_said(planted):
@@ -147,7 +150,7 @@ def test_an_empty_graph_can_be_drawn():
 
 
 def test_the_layout_puts_neighbours_closer_than_strangers(planted):
-    graph = planted(0, n_rows=40, n_pairs=30).problem.graph
+    graph = planted(0, n_rows=40, n_pairs=30).problem.graph.matrix
     places = spring_layout(graph, np.random.default_rng(0))
     distance = np.linalg.norm(places[:, None] - places[None], axis=2)
     adjacent = graph.toarray() > 0

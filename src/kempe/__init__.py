@@ -9,17 +9,26 @@ from kempe.constraints import Constraints
 from kempe.exceptions import InfeasibleConstraintsError, NoSolutionFoundError
 
 if TYPE_CHECKING:
-    from kempe.estimators import KempeKMeans
+    from kempe.kskm import KSKM
+    from kempe.memetic import KempeKMeans
 
-__all__ = ["Constraints", "InfeasibleConstraintsError", "KempeKMeans", "NoSolutionFoundError"]
+__all__ = [
+    "KSKM",
+    "Constraints",
+    "InfeasibleConstraintsError",
+    "KempeKMeans",
+    "NoSolutionFoundError",
+]
 __version__ = "0.1.0"
 
 # scikit-learn takes a second to import, so what needs it is loaded on first use.
 _LOADED_LATE = {
-    "KempeKMeans": "kempe.estimators",
+    "KSKM": "kempe.kskm",
+    "KempeKMeans": "kempe.memetic",
     "datasets": "kempe.datasets",
     "methods": "kempe.methods",
     "plotting": "kempe.plotting",
+    "rivals": "kempe.rivals",
 }
 
 

@@ -13,7 +13,7 @@ from scipy import sparse
 from kempe.exceptions import InfeasibleConstraintsError
 
 if TYPE_CHECKING:
-    from kempe.feasibility import FeasibilityReport
+    from kempe.graph.check import FeasibilityReport
 
 Pairs = NDArray[np.integer[Any]]
 
@@ -189,7 +189,7 @@ class Constraints:
         >>> print(Constraints(cannot_link=[(0, 1), (1, 2), (0, 2)]).check(2).certificate)
         3 rows 0, 1, 2 are cannot-linked to each other, so at least 3 clusters are needed
         """
-        from kempe.feasibility import check
+        from kempe.graph.check import check
 
         if not isinstance(n_clusters, Integral) or n_clusters < 1:
             raise ValueError(f"n_clusters must be a positive whole number, got {n_clusters!r}")

@@ -6,45 +6,35 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from kempe.estimators import (
-    BLPKMCC,
-    CLCKM,
-    COPKM,
-    COPKM_P,
-    ICOPKM,
-    PCCC,
-    KempeKMeans,
-    S_MDEClust,
-)
-from kempe.estimators._base import ConstrainedClusterer
+from kempe.clusterer import ConstrainedClusterer
+from kempe.kskm import KSKM
+from kempe.memetic import KempeKMeans
+from kempe.rivals import BLPKMCC, CLCKM, COPKM, COPKM_P, ICOPKM, PCCC, S_MDEClust
 
 Factory = Callable[..., ConstrainedClusterer]
 
-_paper = partial(
-    KempeKMeans, search="iterated", assignment="simultaneous", max_mutations=200, exact="never"
-)
-_paper_exact = partial(_paper, max_mutations=50, exact="refine")
+_exact = partial(KSKM, exact=True, max_mutations=50)
 
 # Comparisons give every method the same start. Where none is given, each takes that of its own
 # publication: rows at random, or k-means++ in PCCC and in the authors' program of COPKM_P.
 _REGISTRY: dict[str, Factory] = {
     "kempe": KempeKMeans,
-    "KSKM": _paper,
-    "KSKM_repo": partial(_paper, perturbation=0.0),
-    "KSKM_E": _paper_exact,
-    "KSKM_E_repo": partial(_paper_exact, perturbation=0.0),
+    "KSKM": KSKM,
+    "KSKM_repo": partial(KSKM, perturbation=0.0),
+    "KSKM_E": _exact,
+    "KSKM_E_repo": partial(_exact, perturbation=0.0),
     "PCCC": PCCC,
     "BLPKMCC": BLPKMCC,
-    "S_MDEClust": partial(S_MDEClust, population_size=10),
-    "COPKM": COPKM,
     "COPKM_P": partial(COPKM_P, init="k-means++"),
+    "COPKM": COPKM,
     "ICOPKM": ICOPKM,
     "CLCKM": CLCKM,
+    "S_MDEClust": partial(S_MDEClust, population_size=10),
 }
 
 
 def names() -> list[str]:
-    """Names that ``create`` knows."""
+    """Names that ``create`` knows, in the order in which reports show them."""
     return list(_REGISTRY)
 
 

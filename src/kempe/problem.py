@@ -6,17 +6,16 @@ Everything below this module works on supernodes and never sees a row of the use
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from kempe import _core
-from kempe.certificates import must_link_path
-from kempe.constraints import Constraints, Pairs
+from kempe.constraints import Constraints
 from kempe.exceptions import InfeasibleConstraintsError
+from kempe.graph import CannotLinkGraph
+from kempe.graph.certificates import must_link_path
 
 Colours = NDArray[np.int32]
 """One cluster number per supernode."""
@@ -38,8 +37,8 @@ class Problem:
     n_clusters
         Number of clusters, k.
     rows
-        The data, (n_rows, n_features), less ``shift``. Only ``perturb`` and the final labelling
-        need it; kernels reach it through ``core``.
+        The data, (n_rows, n_features), less ``shift``. Searches work on supernodes; perturbation
+        and some rivals look at rows as well. Kernels reach them through ``core``.
     supernode
         Supernode of each row, numbered by first row.
     row_weight
@@ -48,8 +47,8 @@ class Problem:
         Total weight of each supernode.
     within
         Inertia inside the supernodes, which no clustering can change.
-    offsets, targets
-        The cannot-link graph in compressed sparse rows.
+    graph
+        The cannot-link graph between supernodes.
     shift
         What was subtracted from the user's data, one number per feature.
     core
@@ -64,8 +63,7 @@ class Problem:
     row_weight: NDArray[np.float64] | None
     weight: NDArray[np.float64]
     within: float
-    offsets: NDArray[np.int64]
-    targets: NDArray[np.int32]
+    graph: CannotLinkGraph
     shift: NDArray[np.float64]
     core: _core.Instance = field(repr=False)
     constraints: Constraints = field(default_factory=Constraints, repr=False)
@@ -102,17 +100,16 @@ class Problem:
         source, merged, within = _merge(rows, supernode, size, sample_weight)
         core = _core.Instance(rows, merged, source, weight, offsets, targets)
         return cls(
-            n_clusters,
-            rows,
-            supernode,
-            sample_weight,
-            weight,
-            within,
-            offsets,
-            targets,
-            shift,
-            core,
-            constraints,
+            n_clusters=n_clusters,
+            rows=rows,
+            supernode=supernode,
+            row_weight=sample_weight,
+            weight=weight,
+            within=within,
+            graph=CannotLinkGraph(offsets, targets),
+            shift=shift,
+            core=core,
+            constraints=constraints,
         )
 
     @property
@@ -131,27 +128,9 @@ class Problem:
         return int(self.weight.size)
 
     @property
-    def n_edges(self) -> int:
-        """Number of edges of the cannot-link graph."""
-        return int(self.targets.size // 2)
-
-    @cached_property
-    def degree(self) -> NDArray[np.int64]:
-        """Number of cannot-link neighbours of each supernode."""
-        return np.diff(self.offsets)
-
-    @cached_property
-    def graph(self) -> sparse.csr_array:
-        """The cannot-link graph as a symmetric sparse matrix of ones."""
-        ones = np.ones(self.targets.size, dtype=np.int8)
-        shape = (self.n_supernodes, self.n_supernodes)
-        return sparse.csr_array((ones, self.targets, self.offsets), shape=shape)
-
-    @cached_property
-    def components(self) -> NDArray[np.int32]:
-        """Connected component of each supernode in the cannot-link graph."""
-        _, component = sparse.csgraph.connected_components(self.graph, directed=False)
-        return np.asarray(component, dtype=np.int32)
+    def everyone(self) -> NDArray[np.int32]:
+        """All supernodes."""
+        return np.arange(self.n_supernodes, dtype=np.int32)
 
     def means(self, colours: Colours) -> tuple[Centroids, NDArray[np.float64]]:
         """Mean and total weight of each cluster; an empty cluster has mean 0 and weight 0."""
@@ -167,10 +146,19 @@ class Problem:
         self, centroids: Centroids, vertices: NDArray[np.int32] | None = None
     ) -> NDArray[np.float64]:
         """Weighted squared distance of supernodes (all, or some) to every centroid."""
-        if vertices is None:
-            vertices = np.arange(self.n_supernodes, dtype=np.int32)
-        distances = _core.squared_distances(self.core, vertices, centroids)
-        return distances * self.weight[vertices, None]
+        vertices = self.everyone if vertices is None else vertices
+        return self.squared_distances(centroids, vertices) * self.weight[vertices, None]
+
+    def squared_distances(
+        self, centroids: Centroids, vertices: NDArray[np.int32] | None = None
+    ) -> NDArray[np.float64]:
+        """Squared distance of supernodes (all, or some) to every centroid, whatever they weigh."""
+        vertices = self.everyone if vertices is None else vertices
+        return _core.squared_distances(self.core, vertices, centroids)
+
+    def own_costs(self, colours: Colours, centroids: Centroids) -> NDArray[np.float64]:
+        """Weighted squared distance of every supernode to the centroid of its cluster."""
+        return _core.own_costs(self.core, colours, centroids)
 
     def is_proper(self, colours: Colours) -> bool:
         """Whether no cannot-link edge has both ends in one cluster."""
@@ -219,6 +207,3 @@ def _merge(
 def _contradiction(constraints: Constraints, pair: int) -> InfeasibleConstraintsError:
     path = must_link_path(constraints, pair)
     return InfeasibleConstraintsError(f"the constraints contradict each other: {path}", path)
-
-
-__all__ = ["Centroids", "Colours", "Pairs", "Problem"]

@@ -6,9 +6,10 @@ import time
 
 import numpy as np
 
+from kempe import _core
 from kempe.exceptions import InfeasibleConstraintsError, NoSolutionFoundError
-from kempe.init import initial_colouring, starting_centroids
 from kempe.problem import Problem
+from kempe.search.seeding import starting_centroids
 
 
 class Steady:
@@ -23,7 +24,7 @@ class Steady:
     def fit(self, X, *, constraints):
         problem = Problem.build(X, constraints, n_clusters=self.n_clusters)
         centroids = starting_centroids(problem, self.init, np.random.default_rng(0))
-        self.labels_ = problem.labels(initial_colouring(problem, centroids))
+        self.labels_ = problem.labels(_core.saturation_assignment(problem.core, centroids)[0])
         self.n_iter_ = 1
         time.sleep(self.pause)
         return self

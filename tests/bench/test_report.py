@@ -99,7 +99,7 @@ def test_the_page_is_well_formed_and_stands_alone(page):
 def test_cells_off_the_paper_are_marked_and_counted(page):
     _, text = page
     assert 'title="PCCC: 1.29703' in text
-    assert "▲" in text
+    assert "1.30<i>▲</i><small>1.04</small>" in text
     assert "14 of 15 data sets" in text
     assert "42 runs" in text
 

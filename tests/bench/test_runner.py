@@ -51,7 +51,7 @@ def test_runs_are_recorded_with_everything(tmp_path, own_methods):
         assert record.ok, record.reason
         assert record.violations == 0
         assert record.inertia > 0
-        assert -1 <= record.ari <= 1
+        assert 0.5 < record.ari < 1
         assert record.cpu_s > 0
         assert record.wall_s > 0
         assert record.peak_mb > 10
@@ -108,6 +108,7 @@ def test_failing_methods_are_recorded_and_the_plan_goes_on(tmp_path, own_methods
 
 
 @pytest.mark.slow
+@pytest.mark.timing
 def test_a_hanging_method_is_killed(tmp_path, own_methods):
     plan = small("Hang", time_limit=0.5, grace=2.0)
     records = run(plan, Store(tmp_path), workers=2)
@@ -120,7 +121,7 @@ def test_a_hanging_method_is_killed(tmp_path, own_methods):
 def test_a_method_that_wants_too_much_memory_fails_alone(tmp_path, own_methods):
     records = run(small("Hog", memory_limit=1500.0), Store(tmp_path), workers=1)
     hogs = [item for item in records if item.method.endswith("Hog")]
-    assert all(item.reason.startswith("memory") for item in hogs)
+    assert [item.reason.split(":")[0] for item in hogs] == ["memory"] * 2
     assert sum(item.ok for item in records) == 2
 
 

@@ -18,8 +18,9 @@ seeds = 2
 
 METHOD = """
 import numpy as np
-from kempe.init import initial_colouring, starting_centroids
+from kempe import _core
 from kempe.problem import Problem
+from kempe.search.seeding import starting_centroids
 
 class Steady:
     def __init__(self, n_clusters, init, time_limit, random_state):
@@ -28,7 +29,7 @@ class Steady:
     def fit(self, X, *, constraints):
         problem = Problem.build(X, constraints, n_clusters=self.n_clusters)
         centroids = starting_centroids(problem, self.init, np.random.default_rng(0))
-        self.labels_ = problem.labels(initial_colouring(problem, centroids))
+        self.labels_ = problem.labels(_core.saturation_assignment(problem.core, centroids)[0])
 """
 
 
@@ -78,6 +79,7 @@ def test_an_unknown_plan_is_named(plan):
 def test_an_empty_store_is_an_error(tmp_path):
     answer = call("report", tmp_path)
     assert answer.exit_code == 2
+    assert "no results in" in answer.output
 
 
 def test_plans_are_listed_and_shown(plan):

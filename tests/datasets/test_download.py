@@ -190,6 +190,7 @@ def test_a_large_set_in_another_row_order_is_refused_before_it_is_kept(site, sha
 
 def test_breast_cancer_comes_with_scikit_learn(site):
     X, y = download.features(find("breast_cancer"))
+    assert (X.shape, np.bincount(y).tolist()) == ((569, 30), [212, 357])
     datasets.sources.check_content(find("breast_cancer"), X, y)
 
 

@@ -8,6 +8,8 @@ import logging
 import pytest
 from rich.console import Console
 
+from kempe import KempeKMeans
+from kempe.search.callbacks import Callbacks
 from kempe.search.display import LogBest, ProgressBar, display
 from kempe.search.recorder import Recorder
 from kempe.search.result import Solution
@@ -21,10 +23,10 @@ def run(planted):
     def report(*callbacks):
         instance = planted(0)
         problem = instance.problem
-        recorder = Recorder(problem, [MaxMutations(2)], callbacks)
-        for kind, inertia in (("start", 3.0), ("perturb", 2.0), ("relocate", 2.5)):
-            recorder.record(Solution(None, inertia), kind)
-        return recorder.result()
+        with Recorder(problem, [MaxMutations(2)], callbacks) as recorder:
+            for kind, inertia in (("start", 3.0), ("perturb", 2.0), ("relocate", 2.5)):
+                recorder.record(Solution(None, inertia), kind)
+            return recorder.result()
 
     return report
 
@@ -53,8 +55,8 @@ def test_the_bar_is_redrawn_on_a_terminal_and_the_cursor_comes_back(run):
 def test_the_cursor_comes_back_after_an_exception(planted):
     screen = io.StringIO()
     bar = ProgressBar(console=Console(file=screen, force_terminal=True, width=100))
-    Recorder(planted(0).problem, callbacks=[bar])
-    del bar
+    with pytest.raises(LookupError), Recorder(planted(0).problem, callbacks=[bar]):
+        raise LookupError
     assert "\x1b[?25h" in screen.getvalue()
 
 
@@ -82,14 +84,34 @@ def test_the_log_has_a_line_for_every_new_best(run, caplog):
     assert any("stopped by" in line for line in lines)
 
 
-def test_log_lines_appear_without_any_set_up_and_leave_the_logger_as_it_was(run, capfd):
-    logger = logging.getLogger("kempe")
+@pytest.fixture
+def no_logging_set_up():
+    """Leave the root logger without handlers, as in a script that never mentions logging."""
     root = logging.getLogger()
     kept, root.handlers = root.handlers, []
-    try:
-        before = (list(logger.handlers), logger.level)
-        run(LogBest())
-        assert (list(logger.handlers), logger.level) == before
-    finally:
-        root.handlers = kept
+    yield logging.getLogger("kempe")
+    root.handlers = kept
+
+
+def test_log_lines_appear_without_any_set_up_and_leave_the_logger_as_it_was(
+    run, capfd, no_logging_set_up
+):
+    logger = no_logging_set_up
+    before = (list(logger.handlers), logger.level)
+    run(LogBest())
+    assert (list(logger.handlers), logger.level) == before
     assert "kempe: " in capfd.readouterr().err
+
+
+class Failing(Callbacks):
+    def on_iteration(self, state):
+        raise LookupError("the user's own")
+
+
+def test_the_logger_is_as_it_was_after_an_exception(planted, no_logging_set_up):
+    logger = no_logging_set_up
+    before = (list(logger.handlers), logger.level)
+    case = planted(0)
+    with pytest.raises(LookupError):
+        KempeKMeans(3, verbose=2, callbacks=Failing()).fit(case.X, constraints=case.constraints)
+    assert (list(logger.handlers), logger.level) == before

@@ -110,7 +110,7 @@ def test_a_search_that_ends_by_itself_gives_its_own_reason(problem):
 
 def test_kernels_see_the_shortest_time_limit(problem):
     recorder = Recorder(problem, [TimeLimit(50.0), TimeLimit(20.0)])
-    assert 19.0 < recorder.stopper.remaining <= 20.0
+    assert 0.0 < recorder.stopper.remaining <= 20.0
 
 
 def test_without_a_solution_there_is_no_result(problem):
@@ -125,3 +125,43 @@ def test_the_summary_tells_inertia_gain_reason_and_size(problem):
     summary = recorder.result().summary()
     for expected in ("inertia       3", "25.00 %", "stopped by max_mutations", "supernodes"):
         assert expected in summary
+
+
+def test_every_callback_is_closed_whatever_another_raises(problem):
+    closed = []
+
+    class Closing(Callbacks):
+        def __init__(self, name, fails=False):
+            self.name, self.fails = name, fails
+
+        def on_close(self):
+            closed.append(self.name)
+            if self.fails:
+                raise LookupError(self.name)
+
+    callbacks = [Closing("one"), Closing("two", fails=True), Closing("three")]
+    with pytest.raises(LookupError, match="two"), Recorder(problem, callbacks=callbacks):
+        pass
+    assert closed == ["one", "two", "three"]
+
+
+def test_ctrl_c_before_any_solution_is_the_users_and_afterwards_the_end(problem):
+    def interrupted():
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        Recorder(problem).follow(interrupted)
+    recorder = Recorder(problem)
+    record_all(recorder, [3.0])
+    assert recorder.follow(interrupted).stop_reason == "interrupted"
+
+
+def test_an_assignment_that_finds_nothing_fails_only_a_search_without_a_solution(problem):
+    def stuck():
+        raise NoSolutionFoundError("nothing found")
+
+    with pytest.raises(NoSolutionFoundError, match="nothing found"):
+        Recorder(problem).follow(stuck)
+    recorder = Recorder(problem)
+    record_all(recorder, [3.0])
+    assert recorder.follow(stuck).stop_reason == "stuck"

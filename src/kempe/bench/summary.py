@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from kempe import datasets
+from kempe import datasets, methods
 from kempe.bench.plan import MAIN
 from kempe.bench.statistics import Estimate, bootstrap_interval
 from kempe.bench.store import NO_DATA, Record
@@ -26,21 +26,6 @@ POPULATION = ("S_MDEClust",)
 """Methods of which one run is set against the best of all runs of another, as in the paper."""
 
 Quantity = Literal["inertia", "time", "success", "ari"]
-
-_ORDER = (
-    "kempe",
-    "KSKM",
-    "KSKM_repo",
-    "KSKM_E",
-    "KSKM_E_repo",
-    "PCCC",
-    "BLPKMCC",
-    "COPKM_P",
-    "COPKM",
-    "ICOPKM",
-    "CLCKM",
-    "S_MDEClust",
-)
 
 
 @dataclass(frozen=True)
@@ -289,7 +274,7 @@ def _multiple(
 
 def sort_methods(found: Iterable[str]) -> list[str]:
     """Put methods in the order of the paper, ours first and unknown ones last."""
-    rank = {name: number for number, name in enumerate(_ORDER)}
+    rank = {name: number for number, name in enumerate(methods.names())}
     return sorted(found, key=lambda name: (rank.get(name, len(rank)), name))
 
 

@@ -86,13 +86,13 @@ def spring_layout(
 
 def _graph(constraints: Constraints | Problem) -> tuple[NDArray[np.int32], sparse.csr_array]:
     if isinstance(constraints, Problem):
-        return constraints.supernode, constraints.graph
+        return constraints.supernode, constraints.graph.matrix
     n_rows = constraints.n_rows
     if n_rows is None:
         both = (constraints.must_link, constraints.cannot_link)
         n_rows = 1 + max(int(pairs.max(initial=0)) for pairs in both)
     problem = Problem.build(np.zeros((n_rows, 1)), constraints, n_clusters=1)
-    return problem.supernode, problem.graph
+    return problem.supernode, problem.graph.matrix
 
 
 def _busiest(graph: sparse.csr_array, most: int) -> NDArray[np.int64]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -37,7 +38,10 @@ class Callbacks:
         """After every new best solution."""
 
     def on_end(self, result: Result) -> None:
-        """Once, with the result."""
+        """Once for each search, with its result; not if it ends in an exception."""
+
+    def on_close(self) -> None:
+        """Last of all, also after an exception: give back what ``on_start`` took."""
 
 
 class CallbackList(Callbacks):
@@ -65,3 +69,9 @@ class CallbackList(Callbacks):
         """Once, with the result."""
         for callback in self._callbacks:
             callback.on_end(result)
+
+    def on_close(self) -> None:
+        """Last of all, also after an exception; what one raises keeps no other from closing."""
+        with ExitStack() as stack:
+            for callback in reversed(self._callbacks):
+                stack.callback(callback.on_close)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import logging
-import weakref
+import math
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from kempe.search.callbacks import Callbacks
-from kempe.search.stop import MaxMutations, StoppingRule, TimeLimit
+from kempe.search.stop import UNLIMITED, AnyOf, StoppingRule
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -36,25 +36,19 @@ class ProgressBar(Callbacks):
     """
 
     def __init__(self, rules: Iterable[StoppingRule] = (), console: Console | None = None) -> None:
-        rules = tuple(rules)
-        self._mutations = min(
-            (r.mutations for r in rules if isinstance(r, MaxMutations)), default=0
-        )
-        self._seconds = min((r.seconds for r in rules if isinstance(r, TimeLimit)), default=0.0)
+        self._limits = AnyOf(rules)
         self._console = console
         self._progress: Progress | None = None
 
     def on_start(self, problem: Problem) -> None:
         """Show the bar."""
         self._progress = _bar(self._console)
-        limited = self._mutations or self._seconds
+        limited = self._limits.mutations < UNLIMITED or self._limits.seconds < math.inf
         self._task = self._progress.add_task(
             f"{problem.n_rows:,} rows, {problem.n_clusters} clusters",
             total=1.0 if limited else None,
             state="first descent",
         )
-        # If the search ends in an exception, the terminal gets its cursor back all the same.
-        self._stop = weakref.finalize(self, self._progress.stop)
         self._progress.start()
 
     def on_iteration(self, state: SearchState) -> None:
@@ -70,14 +64,19 @@ class ProgressBar(Callbacks):
             return
         text = f"mutation {result.n_mutations:,}  best {result.inertia:.8g}  {result.stop_reason}"
         self._progress.update(self._task, total=1.0, completed=1.0, state=text)
-        self._stop()
-        self._progress = None
+
+    def on_close(self) -> None:
+        """Give the terminal its cursor back."""
+        if self._progress is not None:
+            self._progress.stop()
+            self._progress = None
 
     def _share(self, state: SearchState) -> float:
         """How far the nearest limit has been used up."""
-        by_mutations = state.iteration / self._mutations if self._mutations else 0.0
-        by_time = state.elapsed / self._seconds if self._seconds else 0.0
-        return min(1.0, max(by_mutations, by_time))
+        mutations = self._limits.mutations
+        limited = 0 < mutations < UNLIMITED
+        by_mutations = state.iteration / mutations if limited else 0.0
+        return min(1.0, max(by_mutations, state.elapsed / self._limits.seconds))
 
 
 class LogBest(Callbacks):
@@ -98,7 +97,7 @@ class LogBest(Callbacks):
             "%d rows in %d supernodes, %d cannot-link edges, %d clusters",
             problem.n_rows,
             problem.n_supernodes,
-            problem.n_edges,
+            problem.graph.n_edges,
             problem.n_clusters,
         )
 
@@ -116,6 +115,9 @@ class LogBest(Callbacks):
         """Log the summary."""
         for line in result.summary().splitlines():
             logger.info("%s", line)
+
+    def on_close(self) -> None:
+        """Leave the logger as it was."""
         if self._handler is not None:
             logger.removeHandler(self._handler)
             logger.setLevel(self._level)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-import math
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from types import TracebackType
+from typing import Self
+
+import numpy as np
 
 from kempe import _core
 from kempe.exceptions import NoSolutionFoundError
 from kempe.problem import Problem
 from kempe.search.callbacks import CallbackList, Callbacks
+from kempe.search.descent import Context
 from kempe.search.result import Result, Solution, Statistics
 from kempe.search.stop import (
     AnyOf,
@@ -28,11 +32,11 @@ _REASONS: dict[type, str] = {
     TargetInertia: "target_inertia",
 }
 
-UNLIMITED = 2**31 - 1
-
 
 class Recorder:
     """Every search and every rival reports its solutions here.
+
+    It is a context: leaving it, in whatever way, closes the callbacks.
 
     Parameters
     ----------
@@ -46,6 +50,8 @@ class Recorder:
     Attributes
     ----------
     best : Solution or None
+    target : float
+        Inertia that a rule calls low enough; compiled loops end there at once.
     stopper : _core.Stopper
         The time limit, if any, and Ctrl-C in the form that kernels understand.
     """
@@ -59,8 +65,8 @@ class Recorder:
         self.problem = problem
         self.best: Solution | None = None
         self._rule = AnyOf(rules)
-        limits = [rule.seconds for rule in self._rule.rules if isinstance(rule, TimeLimit)]
-        self.stopper = _core.Stopper(min(limits, default=math.inf))
+        self.target = self._rule.target
+        self.stopper = _core.Stopper(self._rule.seconds)
         self._callbacks = CallbackList(callbacks)
         self._statistics = Statistics()
         self._iteration = 0
@@ -69,7 +75,22 @@ class Recorder:
         self._cpu_started = time.process_time()
         self._state: SearchState | None = None
         self._ended_by_callback = False
-        self._callbacks.on_start(problem)
+        try:
+            self._callbacks.on_start(problem)
+        except BaseException:
+            self._callbacks.on_close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._callbacks.on_close()
 
     @property
     def elapsed(self) -> float:
@@ -79,8 +100,11 @@ class Recorder:
     @property
     def mutations_left(self) -> int:
         """Mutations until a limit on them strikes; very many if there is none."""
-        limits = [rule.mutations for rule in self._rule.rules if isinstance(rule, MaxMutations)]
-        return max(0, min(limits, default=UNLIMITED) - self._iteration)
+        return max(0, self._rule.mutations - self._iteration)
+
+    def context(self, rng: np.random.Generator) -> Context:
+        """Give what descents need: the problem, some randomness, and when to stop."""
+        return Context(self.problem, rng, self.stopper)
 
     def record(self, solution: Solution, kind: str, mutations: int = 1) -> bool:
         """Note a solution that was looked at; return whether it is the best so far.
@@ -110,24 +134,63 @@ class Recorder:
             return True
         return self._state is not None and self._rule(self._state)
 
-    def result(self, reason: str = "converged") -> Result:
-        """Close the search; ``reason`` says why if no rule did."""
+    def follow(self, search: Callable[[], str | None]) -> Result:
+        """Run a search that reports here, and close it whatever ends it.
+
+        Once there is a solution, neither Ctrl-C nor an assignment that finds none can fail it.
+
+        Parameters
+        ----------
+        search
+            Does it all, and may say why it ended.
+        """
+        try:
+            reason = search() or "converged"
+        except KeyboardInterrupt:
+            reason = "interrupted"
+        except NoSolutionFoundError:
+            if self.best is None:
+                self._raise_interrupt()
+                raise
+            reason = "stuck"
+        return self.result(reason)
+
+    def result(self, reason: str = "converged", solution: Solution | None = None) -> Result:
+        """Close the search.
+
+        Parameters
+        ----------
+        reason
+            Why it ended, if no rule did.
+        solution
+            What it found, where that is not the solution of lowest inertia.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            If Ctrl-C came before there was any solution.
+        """
         if self.best is None:
+            self._raise_interrupt(reason)
             raise NoSolutionFoundError(
                 f"no feasible clustering was found in {self.elapsed:.1f} seconds"
             )
         result = Result(
-            solution=self.best,
+            solution=solution or self.best,
             n_mutations=self._iteration,
             stop_reason=self._reason(reason),
             runtime=self.elapsed,
             cpu_time=time.process_time() - self._cpu_started,
             n_supernodes=self.problem.n_supernodes,
-            n_edges=self.problem.n_edges,
+            n_edges=self.problem.graph.n_edges,
             statistics=self._statistics,
         )
         self._callbacks.on_end(result)
         return result
+
+    def _raise_interrupt(self, reason: str = "") -> None:
+        if self.stopper.interrupted or reason == "interrupted":
+            raise KeyboardInterrupt
 
     def _make_state(self, inertia: float, kind: str) -> SearchState:
         assert self.best is not None

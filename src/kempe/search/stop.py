@@ -8,7 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from math import inf
 from typing import Protocol
+
+# As many mutations as kernels can count.
+UNLIMITED = 2**31 - 1
 
 
 @dataclass(frozen=True)
@@ -91,11 +95,34 @@ class TargetInertia:
 
 
 class AnyOf:
-    """Stop when any of several rules says so; ``triggered`` remembers which."""
+    """Stop when any of several rules says so.
+
+    Rules that are themselves ``AnyOf`` are taken apart, so that limits are seen wherever they are.
+
+    Attributes
+    ----------
+    rules
+        The rules.
+    triggered
+        The one that said stop.
+    seconds, mutations
+        The shortest time limit and the smallest number of mutations among the rules.
+    target
+        The highest inertia that is low enough for one of them.
+    """
 
     def __init__(self, rules: Iterable[StoppingRule]) -> None:
-        self.rules = tuple(rules)
+        self.rules: tuple[StoppingRule, ...] = ()
+        for rule in rules:
+            self.rules += rule.rules if isinstance(rule, AnyOf) else (rule,)
         self.triggered: StoppingRule | None = None
+        self.seconds = min((r.seconds for r in self.rules if isinstance(r, TimeLimit)), default=inf)
+        self.mutations = min(
+            (r.mutations for r in self.rules if isinstance(r, MaxMutations)), default=UNLIMITED
+        )
+        self.target = max(
+            (r.inertia for r in self.rules if isinstance(r, TargetInertia)), default=-inf
+        )
 
     def __call__(self, state: SearchState) -> bool:
         """Return whether to stop now."""

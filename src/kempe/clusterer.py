@@ -1,0 +1,299 @@
+"""What all constrained clusterers share: validation, fitted attributes, prediction."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Sequence
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    ClusterMixin,
+    TransformerMixin,
+    _fit_context,
+)
+from sklearn.metrics.pairwise import euclidean_distances, pairwise_distances_argmin_min
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from kempe.constraints import Constraints, as_constraints
+from kempe.exceptions import NoSolutionFoundError
+from kempe.problem import Problem
+from kempe.search.callbacks import Callbacks
+from kempe.search.display import display
+from kempe.search.recorder import Recorder
+from kempe.search.result import Result
+from kempe.search.stop import MaxMutations, Patience, StoppingRule, TargetInertia, TimeLimit
+
+# Integers of these types are exact in float32, which halves the memory of image data.
+_EXACT_IN_FLOAT32 = ("bool", "int8", "uint8", "int16", "uint16", "float16")
+
+# The inertia may have so many, which leaves room for intermediate results.
+MOST_BINARY_DIGITS = 1000
+
+
+class ConstrainedClusterer(
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator
+):
+    """Base class of the constrained clusterers.
+
+    A subclass has at least the parameters below and implements ``_solve``.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_clusters": [Interval(Integral, 1, None, closed="left")],
+        "init": [StrOptions({"k-means++", "random"}), "array-like"],
+        "time_limit": [Interval(Real, 0, None, closed="neither"), None],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+        "callbacks": [Callbacks, list, tuple, None],
+    }
+
+    # Constraints always reach ``fit`` through pipelines and searches.
+    __metadata_request__fit: ClassVar = {
+        "must_link": True,
+        "cannot_link": True,
+        "constraints": True,
+    }
+
+    n_clusters: int
+    init: Any
+    time_limit: float | None
+    random_state: Any
+    verbose: int
+    callbacks: Callbacks | Sequence[Callbacks] | None
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(
+        self,
+        X: ArrayLike,
+        y: object = None,
+        *,
+        must_link: object = None,
+        cannot_link: object = None,
+        constraints: Constraints | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Cluster the rows of ``X`` so that every constraint holds.
+
+        Parameters
+        ----------
+        X
+            Data of shape (n_rows, n_features). float32 stays float32.
+        y
+            Ignored; here for scikit-learn's interface.
+        must_link, cannot_link
+            Pairs of 0-based row numbers that belong together or apart: an (m, 2) array, a list of
+            tuples, a data frame of two columns or an n x n sparse matrix.
+        constraints
+            Both kinds of pairs as one ``Constraints``, instead of the two arguments above.
+        sample_weight
+            Weight of each row; all 1 by default.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InfeasibleConstraintsError
+            If the constraints contradict each other or need more than ``n_clusters`` clusters.
+        NoSolutionFoundError
+            If the method found no clustering, which may nevertheless exist.
+        """
+        problem = self._build_problem(
+            X, as_constraints(must_link, cannot_link, constraints), sample_weight
+        )
+        self._store(problem, self._solve(problem))
+        return self
+
+    @abstractmethod
+    def _solve(self, problem: Problem) -> Result:
+        """Cluster the supernodes of a problem."""
+
+    def _build_problem(
+        self, X: ArrayLike, constraints: Constraints, sample_weight: ArrayLike | None
+    ) -> Problem:
+        data = self._validate_rows(X, reset=True)
+        if data.shape[0] < self.n_clusters:
+            raise ValueError(
+                f"n_samples={data.shape[0]} should be at least n_clusters={self.n_clusters}"
+            )
+        weights = None
+        if sample_weight is not None:
+            weights = _check_sample_weight(
+                sample_weight, data, dtype=np.float64, ensure_non_negative=True
+            )
+            if not weights.any():
+                raise ValueError("sample_weight is zero for every row")
+        _check_squares(data, weights)
+        problem = Problem.build(
+            data, constraints, n_clusters=int(self.n_clusters), sample_weight=weights
+        )
+        if problem.n_supernodes < self.n_clusters:
+            raise ValueError(
+                f"must-link pairs leave {problem.n_supernodes} groups of rows, fewer than "
+                f"n_clusters={self.n_clusters}; ask for fewer clusters or drop some pairs"
+            )
+        return problem
+
+    def _validate_rows(self, X: ArrayLike, *, reset: bool) -> NDArray[Any]:
+        small = str(getattr(X, "dtype", "")) in _EXACT_IN_FLOAT32
+        dtype = np.float32 if small else (np.float64, np.float32)
+        data: NDArray[Any] = validate_data(
+            self, X, reset=reset, dtype=dtype, order="C", accept_large_sparse=False
+        )
+        return data
+
+    def _store(self, problem: Problem, result: Result) -> None:
+        colours = result.solution.colours
+        if not problem.is_proper(colours):  # the last line of defence
+            raise AssertionError("internal error: a clustering violates a cannot-link pair")
+        centroids, _ = problem.means(colours)
+        dtype = problem.rows.dtype
+        self.labels_: NDArray[np.int32] = problem.labels(colours)
+        self.cluster_centers_: NDArray[Any] = (centroids + problem.shift).astype(dtype)
+        self.inertia_: float = result.solution.inertia
+        self.n_iter_: int = result.n_mutations + 1
+        self.result_: Result = result
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.cluster_centers_.shape[0])
+
+    def _new_data(self, X: ArrayLike) -> NDArray[Any]:
+        check_is_fitted(self, "cluster_centers_")
+        return self._validate_rows(X, reset=False).astype(self.cluster_centers_.dtype, copy=False)
+
+    def predict(self, X: ArrayLike) -> NDArray[np.int32]:
+        """Give the nearest cluster of each row; no constraints apply to new rows.
+
+        Parameters
+        ----------
+        X
+            Data of shape (n_rows, n_features).
+        """
+        nearest, _ = pairwise_distances_argmin_min(self._new_data(X), self.cluster_centers_)
+        return np.asarray(nearest, dtype=np.int32)
+
+    def transform(self, X: ArrayLike) -> NDArray[Any]:
+        """Give the distance of each row to each cluster centre.
+
+        Parameters
+        ----------
+        X
+            Data of shape (n_rows, n_features).
+        """
+        return np.asarray(euclidean_distances(self._new_data(X), self.cluster_centers_))
+
+    def score(
+        self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None
+    ) -> float:
+        """Give the negative inertia of rows about their nearest cluster centres.
+
+        Parameters
+        ----------
+        X
+            Data of shape (n_rows, n_features).
+        y
+            Ignored.
+        sample_weight
+            Weight of each row.
+        """
+        data = self._new_data(X)
+        _, distances = pairwise_distances_argmin_min(data, self.cluster_centers_)
+        weights = _check_sample_weight(sample_weight, data, dtype=np.float64)
+        return -float(np.dot(weights, distances.astype(np.float64) ** 2))
+
+    def _recorder(
+        self, problem: Problem, rules: Iterable[StoppingRule] = (), *, spent: float = 0.0
+    ) -> Recorder:
+        """Make a recorder with the given rules, what is left of the time, and the callbacks."""
+        limit = [] if self.time_limit is None else [TimeLimit(self.time_limit - spent)]
+        given = self.callbacks or ()
+        own = [given] if isinstance(given, Callbacks) else list(given)
+        for callback in own:
+            if not isinstance(callback, Callbacks):
+                raise TypeError(f"callbacks must be kempe.search.Callbacks: {callback!r}")
+        every = [*rules, *limit]
+        return Recorder(problem, every, [*own, *display(self.verbose, every)])
+
+    def _generator(self) -> np.random.Generator:
+        seed = check_random_state(self.random_state).randint(2**31 - 1)
+        return np.random.default_rng(int(seed))
+
+
+class SearchingClusterer(ConstrainedClusterer):
+    """Base class of the clusterers that search until a stopping rule says so.
+
+    A subclass has at least the parameters below and implements ``_search``.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **ConstrainedClusterer._parameter_constraints,
+        "n_init": [Interval(Integral, 1, None, closed="left")],
+        "max_mutations": [Interval(Integral, 0, None, closed="left")],
+        "patience": [Interval(Integral, 1, None, closed="left"), None],
+        "target_inertia": [Real, None],
+        "stop": [callable, None],
+    }
+
+    # After these no further search is begun.
+    _ends_all: ClassVar = ("interrupted", "callback", "target_inertia", "time_limit", "user_rule")
+
+    n_init: int
+    max_mutations: int | None
+    patience: int | None
+    target_inertia: float | None
+    stop: StoppingRule | None
+
+    @abstractmethod
+    def _search(self, problem: Problem, recorder: Recorder, rng: np.random.Generator) -> Result:
+        """Search once."""
+
+    @abstractmethod
+    def _mutations(self, problem: Problem) -> int:
+        """Give the number of mutations after which a search ends."""
+
+    def _solve(self, problem: Problem) -> Result:
+        results: list[Result] = []
+        for rng in self._generator().spawn(self.n_init):
+            spent = sum(result.runtime for result in results)
+            if self.time_limit is not None and spent >= self.time_limit:
+                break
+            try:
+                with self._recorder(problem, self._rules(problem), spent=spent) as recorder:
+                    results.append(self._search(problem, recorder, rng))
+            except (NoSolutionFoundError, KeyboardInterrupt) as ending:
+                if not results:
+                    raise
+                if isinstance(ending, KeyboardInterrupt):
+                    break
+                continue
+            if results[-1].stop_reason in self._ends_all:
+                break
+        return min(results, key=lambda result: result.inertia)
+
+    def _rules(self, problem: Problem) -> list[StoppingRule]:
+        rules: list[StoppingRule] = [MaxMutations(self._mutations(problem))]
+        if self.patience is not None:
+            rules.append(Patience(self.patience))
+        if self.target_inertia is not None:
+            rules.append(TargetInertia(self.target_inertia))
+        return rules if self.stop is None else [*rules, self.stop]
+
+
+def _check_squares(data: NDArray[Any], weights: NDArray[np.float64] | None) -> None:
+    """Refuse numbers so large that squared distances overflow."""
+    largest = max(-float(data.min()), float(data.max()), 1.0)
+    total = float(data.shape[0] if weights is None else weights.sum())
+    if 2 * np.log2(2 * largest) + np.log2(max(total, 1.0) * data.shape[1]) > MOST_BINARY_DIGITS:
+        raise ValueError(
+            f"the inertia would overflow: X has entries as large as {largest:.3g} and a total "
+            f"weight of {total:.3g}; scale them, for example by StandardScaler"
+        )

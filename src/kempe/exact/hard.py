@@ -1,0 +1,63 @@
+"""The part of an assignment that is neither free nor a clique: guess, relax, anneal, branch."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kempe.exact.branching import Branching, Piece
+from kempe.exact.heuristics import Heuristics
+from kempe.exact.knowledge import Knowledge, Task
+from kempe.exact.part import CliqueRows, Outcome, Part
+from kempe.exact.relaxation import Relaxation
+from kempe.graph import CannotLinkGraph
+
+
+class HardPart:
+    """Vertices whose assignment needs a solver; remembers what one call teaches for the next.
+
+    Parameters
+    ----------
+    graph
+        Their cannot-link graph.
+    cover
+        Whether every cluster must get a vertex, which ties all components together.
+    """
+
+    def __init__(self, graph: CannotLinkGraph, *, cover: bool = False) -> None:
+        self.graph = graph
+        self.cover = cover
+        self.cliques = CliqueRows.of(graph)
+        self.component = np.zeros(graph.size, np.int32) if cover else graph.components
+        self._rows: NDArray[np.bool_] | None = None
+        self._pieces: dict[int, Piece] = {}
+
+    def solve(self, task: Task) -> Outcome:
+        """Solve the part; the outcome is complete if it is optimal or there is no colouring."""
+        part = Part(self.graph, self.cliques, task.costs, task.incumbent, self.cover)
+        known = Knowledge(part, self.component, task)
+        heuristics = Heuristics(known)
+        relaxation = Relaxation(known, heuristics, self._rows)
+        branching = Branching(known, relaxation, self._piece)
+
+        def anneal() -> None:
+            # Only where the relaxation says little and any better colouring will do.
+            if relaxation.weak and task.first and known.has_colouring and not self.cover:
+                heuristics.anneal()
+
+        steps = [heuristics.descend, relaxation.solve, anneal, branching.polish, branching.finish]
+        if task.solver in ("cpsat", "gurobi"):
+            steps = [branching.finish]
+        for step in steps:
+            step()
+            if known.infeasible or known.finished or task.stopper.look():
+                break
+        self._rows = relaxation.rows
+        return known.outcome()
+
+    def _piece(self, component: int) -> Piece:
+        if component not in self._pieces:
+            vertices = np.flatnonzero(self.component == component)
+            cliques, which = self.cliques.among(vertices)
+            self._pieces[component] = Piece(vertices, self.graph.induced(vertices), cliques, which)
+        return self._pieces[component]

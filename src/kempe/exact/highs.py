@@ -1,0 +1,200 @@
+"""Linear and integer programs by the HiGHS that comes with SciPy."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import os
+import platform
+import threading
+import time
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.optimize import Bounds, LinearConstraint, linprog, milp
+
+from kempe.exact.part import Columns, Outcome, Part
+from kempe.problem import Colours
+
+# HiGHS takes a limit of zero for none.
+SHORTEST_LIMIT = 0.01
+LONGEST_LIMIT = 1e7
+# An integer program with no more clique rows than this takes them all at once.
+FEW_ROWS = 20_000
+# What one unit of effort stands for: about a second on a model of middling size.
+ITERATIONS_PER_EFFORT = 40_000
+NODES_PER_EFFORT = 200
+
+
+@dataclass(frozen=True)
+class LinearSolution:
+    """Optimum of a linear relaxation: shares and reduced costs per vertex and cluster."""
+
+    shares: NDArray[np.float64]
+    reduced: NDArray[np.float64]
+
+
+def solve_relaxation(
+    part: Part,
+    open_: NDArray[np.bool_],
+    rows: NDArray[np.bool_],
+    seconds: float,
+    effort: float = math.inf,
+) -> tuple[LinearSolution | None, bool]:
+    """Solve the linear relaxation with some of the clique rows.
+
+    Parameters
+    ----------
+    open_
+        Which (vertex, cluster) pairs are variables; vertices without any are left out.
+    rows
+        Which (clique, cluster) rows to include.
+
+    Returns
+    -------
+    solution
+        ``None`` if there is none or a limit was reached.
+    infeasible
+        Whether there is none.
+    """
+    columns = Columns(open_)
+    matrix, limits = _inequalities(part, rows, columns)
+    each = columns.one_cluster_each()
+    solution = linprog(
+        part.costs[columns.vertex, columns.cluster],
+        A_ub=cast(Any, matrix),  # the stubs do not know sparse matrices
+        b_ub=limits,
+        A_eq=cast(Any, each),
+        b_eq=np.ones(each.shape[0]),
+        bounds=(0, None),
+        method="highs",
+        options={
+            "time_limit": _clipped(seconds),
+            "maxiter": int(min(effort * ITERATIONS_PER_EFFORT, 2**31 - 1)),
+        },
+    )
+    if solution.status != 0 or solution.x is None:
+        return None, solution.status == 2
+    shares = columns.spread(solution.x, 0.0)
+    return LinearSolution(shares, columns.spread(solution.lower.marginals, np.inf)), False
+
+
+def solve_integer(part: Part, seconds: float, effort: float = math.inf) -> Outcome:
+    """Solve the part by branch and bound, adding clique rows when a solution violates them."""
+    deadline = time.monotonic() + seconds
+    rows = np.ones((part.cliques.count, part.costs.shape[1]), dtype=bool)
+    if part.rows is not None and rows.size > FEW_ROWS:
+        rows = part.rows.copy()
+    while True:
+        outcome = _solve_rows(part, rows, deadline - time.monotonic(), effort)
+        if outcome.colours is None or part.accepts(outcome.colours):
+            return outcome
+        loads = part.cliques.loads(_indicators(outcome.colours, part.costs.shape[1]))
+        # What one cluster violates, the next solution would violate in another.
+        rows |= np.asarray(np.any(loads > 1.0, axis=1))[:, None]
+        if not outcome.complete or time.monotonic() > deadline:
+            return Outcome(None, outcome.bound, complete=False)
+
+
+def _solve_rows(part: Part, rows: NDArray[np.bool_], seconds: float, effort: float) -> Outcome:
+    """Solve the integer program with some of the clique rows; its colouring may be improper."""
+    columns = Columns(np.isfinite(part.costs))
+    matrix, limits = _inequalities(part, rows, columns)
+    constraints = [LinearConstraint(columns.one_cluster_each(), 1, 1)]
+    if matrix.shape[0]:
+        constraints.append(LinearConstraint(matrix, -np.inf, limits))
+    solution = quiet_milp(
+        part.costs[columns.vertex, columns.cluster],
+        integrality=np.ones(columns.count, dtype=np.int64),
+        bounds=Bounds(0, 1),
+        constraints=constraints,
+        options={
+            "time_limit": _clipped(seconds),
+            "node_limit": int(min(effort * NODES_PER_EFFORT, 2**31 - 1)),
+            "mip_rel_gap": 0.0,
+        },
+    )
+    complete = solution.status in (0, 2)
+    bound = np.inf if solution.status == 2 else solution.mip_dual_bound
+    bound = -np.inf if bound is None else float(bound)
+    if solution.x is None:
+        return Outcome(None, bound, complete)
+    shares = columns.spread(solution.x, 0.0)
+    return Outcome(shares.argmax(axis=1).astype(np.int32), bound, complete)
+
+
+def _indicators(colours: Colours, k: int) -> NDArray[np.float64]:
+    return np.asarray(colours[:, None] == np.arange(k), dtype=np.float64)
+
+
+def _inequalities(
+    part: Part, rows: NDArray[np.bool_], columns: Columns
+) -> tuple[sparse.csr_array, NDArray[np.float64]]:
+    matrix = part.cliques.matrix(rows, columns)
+    limits = np.ones(matrix.shape[0])
+    if not part.cover:
+        return matrix, limits
+    cover = columns.one_vertex_each()
+    stacked = sparse.csr_array(sparse.vstack([matrix, -cover], format="csr"))
+    return stacked, np.concatenate([limits, -np.ones(cover.shape[0])])
+
+
+def _clipped(seconds: float) -> float:
+    return float(np.clip(seconds, SHORTEST_LIMIT, LONGEST_LIMIT))
+
+
+class MutedOutput:
+    """Send what C code prints to nowhere while any thread is inside the context.
+
+    HiGHS 1.12, which SciPy 1.17 brings, prints a line when it repairs a solution, whatever its
+    options say (its issue 2783). The line goes through the standard output of the C library, which
+    Python's own output does not use. Only the C library of GNU lets that be replaced; elsewhere
+    nothing happens.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._users = 0
+        self._original: int | None = None
+
+    def __enter__(self) -> None:
+        with self._lock:
+            self._users += 1
+            if self._users == 1 and _NOWHERE is not None and _STANDARD_OUTPUT is not None:
+                self._original = _STANDARD_OUTPUT.value
+                _STANDARD_OUTPUT.value = _NOWHERE
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        with self._lock:
+            self._users -= 1
+            if self._users == 0 and _STANDARD_OUTPUT is not None:
+                _STANDARD_OUTPUT.value = self._original
+
+
+def quiet_milp(*args: Any, **options: Any) -> Any:
+    """Call ``scipy.optimize.milp``; nothing is printed."""
+    with _MUTED:
+        return milp(*args, **options)
+
+
+def _streams() -> tuple[int | None, ctypes.c_void_p | None]:
+    """Open a stream to nowhere and find the variable that holds the standard output."""
+    if platform.libc_ver()[0] != "glibc":
+        return None, None
+    library = ctypes.CDLL(None)
+    library.fopen.restype = ctypes.c_void_p
+    nowhere: int | None = library.fopen(os.devnull.encode(), b"w")
+    return nowhere, ctypes.c_void_p.in_dll(library, "stdout")
+
+
+_NOWHERE, _STANDARD_OUTPUT = _streams()
+_MUTED = MutedOutput()

@@ -1,0 +1,183 @@
+"""Proofs that no clustering satisfies the constraints, in the user's row numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from kempe import _core
+from kempe.constraints import Constraints, Pairs
+from kempe.graph.cannot_link import CannotLinkGraph
+
+# How many rows or pairs a message shows before it says "and so on".
+SHOWN = 12
+# Exact branching of CriticalPairs.verify stops here; small proofs need far less.
+VERIFICATION_SECONDS = 60.0
+
+
+@dataclass(frozen=True)
+class MustLinkPath:
+    """Must-link pairs that join the two rows of a cannot-link pair.
+
+    Attributes
+    ----------
+    rows
+        From one row of the cannot-link pair to the other, each joined to the next by a must-link
+        pair; no shorter path exists.
+    """
+
+    rows: tuple[int, ...]
+
+    def verify(self, constraints: Constraints, n_clusters: int | None = None) -> bool:
+        """Check the proof against the constraints alone."""
+        path = np.array(self.rows)
+        steps = np.column_stack([path[:-1], path[1:]])
+        ends = np.array([[path[0], path[-1]]])
+        return bool(
+            path.size > 1
+            and _contained(steps, constraints.must_link).all()
+            and _contained(ends, constraints.cannot_link).all()
+        )
+
+    def __str__(self) -> str:
+        steps = _listed(" = ", self.rows)
+        return (
+            f"rows {self.rows[0]} and {self.rows[-1]} cannot be linked, "
+            f"but must-link pairs join them: {steps}"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Clique:
+    """More groups of rows than clusters, each cannot-linked to every other.
+
+    Attributes
+    ----------
+    pairs
+        One cannot-link pair for every two groups; the rows of a group are must-linked.
+    size
+        Number of groups.
+    """
+
+    pairs: Pairs
+    size: int
+
+    def verify(self, constraints: Constraints, n_clusters: int) -> bool:
+        """Check the proof against the constraints alone."""
+        if not _contained(self.pairs, constraints.cannot_link).all():
+            return False
+        ends = np.sort(_supernodes(constraints)[self.pairs], axis=1)
+        different = np.unique(ends[ends[:, 0] != ends[:, 1]], axis=0)
+        vertices = np.unique(different).size
+        return vertices > n_clusters and len(different) == vertices * (vertices - 1) // 2
+
+    def __str__(self) -> str:
+        rows = np.unique(self.pairs).tolist()
+        kind = "rows" if len(rows) == self.size else "groups of must-linked rows, around rows"
+        return (
+            f"{self.size} {kind} {_listed(', ', rows)} are cannot-linked to each other, "
+            f"so at least {self.size} clusters are needed"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class CriticalPairs:
+    """Cannot-link pairs that no clustering into k clusters satisfies all at once.
+
+    Attributes
+    ----------
+    pairs
+        The pairs.
+    n_clusters
+        The number of clusters, k.
+    proven_minimal
+        Whether every pair is needed: without any one of them the others can be satisfied.
+    """
+
+    pairs: Pairs
+    n_clusters: int
+    proven_minimal: bool
+
+    def verify(
+        self, constraints: Constraints, n_clusters: int, *, seconds: float = VERIFICATION_SECONDS
+    ) -> bool:
+        """Check the proof by exact branching, without a solver.
+
+        False if the pairs can be satisfied, if one is not among the constraints, or if
+        ``seconds`` do not suffice to tell.
+        """
+        if not _contained(self.pairs, constraints.cannot_link).all():
+            return False
+        graph = pairs_graph(_supernodes(constraints), self.pairs)
+        stopper = _core.Stopper(seconds)
+        status, _, _ = _core.colour_exactly(
+            graph.offsets, graph.targets, n_clusters, 2**62, stopper
+        )
+        return status == 0
+
+    def __str__(self) -> str:
+        pairs = [f"({a}, {b})" for a, b in self.pairs.tolist()]
+        needed = ", and every one of them is needed" if self.proven_minimal else ""
+        return (
+            f"{len(pairs)} cannot-link pairs cannot be satisfied together with "
+            f"{self.n_clusters} clusters{needed}: {_listed(', ', pairs)}"
+        )
+
+
+Certificate = MustLinkPath | Clique | CriticalPairs
+
+
+def must_link_path(constraints: Constraints, pair: int) -> MustLinkPath:
+    """Find the shortest must-link path between the rows of a cannot-link pair that has one."""
+    first, second = (int(row) for row in constraints.cannot_link[pair])
+    ml = constraints.must_link
+    size = _n_rows(constraints)
+    ones = np.ones(len(ml), dtype=np.int8)
+    graph = sparse.csr_array((ones, (ml[:, 0], ml[:, 1])), shape=(size, size))
+    _, before = sparse.csgraph.breadth_first_order(graph, first, directed=False)
+    rows = [second]
+    while rows[-1] != first:
+        rows.append(int(before[rows[-1]]))
+    return MustLinkPath(tuple(rows[::-1]))
+
+
+def pairs_of_edges(constraints: Constraints, edges: NDArray[np.integer[Any]]) -> Pairs:
+    """Give for each edge between supernodes the first cannot-link pair that makes it."""
+    supernode = _supernodes(constraints)
+    made = _keys(supernode[constraints.cannot_link])
+    distinct, first = np.unique(made, return_index=True)
+    return constraints.cannot_link[first[np.searchsorted(distinct, _keys(edges))]]
+
+
+def pairs_graph(supernode: NDArray[np.int32], pairs: Pairs) -> CannotLinkGraph:
+    """Build the graph that some cannot-link pairs make, on the supernodes that they touch."""
+    vertices, ends = np.unique(supernode[pairs], return_inverse=True)
+    return CannotLinkGraph.from_edges(vertices.size, ends.reshape(-1, 2))
+
+
+def _n_rows(constraints: Constraints) -> int:
+    pairs = (constraints.must_link, constraints.cannot_link)
+    return max([constraints.n_rows or 0, *(int(p.max()) + 1 for p in pairs if p.size)])
+
+
+def _supernodes(constraints: Constraints) -> NDArray[np.int32]:
+    return _core.supernodes(_n_rows(constraints), constraints.must_link)[0]
+
+
+def _keys(pairs: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+    """One number per unordered pair."""
+    ends = pairs.astype(np.int64)
+    return np.asarray(ends.min(axis=1) * (1 << 31) + ends.max(axis=1))
+
+
+def _contained(pairs: NDArray[np.integer[Any]], among: Pairs) -> NDArray[np.bool_]:
+    return np.isin(_keys(pairs), _keys(among))
+
+
+def _listed(separator: str, items: Any) -> str:
+    shown = [str(item) for item in items[:SHOWN]]
+    return separator.join(shown) + (" ..." if len(items) > SHOWN else "")

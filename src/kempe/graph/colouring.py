@@ -1,0 +1,198 @@
+"""Colour the cannot-link graph with k colours, or prove that it has no such colouring.
+
+Cheap means first: vertices of low degree are set aside, then tabu search and exact branching take
+turns with growing budgets, and CP-SAT joins them if OR-Tools is installed.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
+
+from kempe import _core
+from kempe.graph.cannot_link import CannotLinkGraph
+
+if TYPE_CHECKING:
+    from ortools.sat.python import cp_model
+
+# First budgets of one turn on one component; each turn triples them. Counted in steps, not in
+# seconds, so that a seed gives the same answer on a slow machine.
+TABU_ITERATIONS = 20_000
+BRANCHING_NODES = 20_000
+# CP-SAT is called from this turn on; its budget is in its own deterministic seconds.
+FIRST_SOLVER_TURN = 1
+SOLVER_SECONDS = 1.0
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Whether a graph can be coloured.
+
+    Attributes
+    ----------
+    colours
+        A proper colouring, if one was found.
+    core
+        Vertices that alone cannot be coloured, if that was proven.
+    """
+
+    colours: NDArray[np.int32] | None = None
+    core: NDArray[np.intp] | None = None
+
+    @property
+    def open(self) -> bool:
+        """Whether neither was found."""
+        return self.colours is None and self.core is None
+
+
+def colour_graph(
+    graph: CannotLinkGraph,
+    n_clusters: int,
+    rng: np.random.Generator,
+    stopper: _core.Stopper,
+    *,
+    turns: int = 64,
+) -> Answer:
+    """Find a proper colouring with ``n_clusters`` colours, or a part of the graph that has none.
+
+    Parameters
+    ----------
+    turns
+        How often the methods take turns on one component before giving up; the budget of a turn
+        is three times that of the one before.
+    """
+    order = _core.peel(graph.offsets, graph.targets, n_clusters)
+    rest = np.delete(np.arange(graph.size), order)
+    colours = np.full(graph.size, -1, dtype=np.int32)
+    hard = graph.induced(rest)
+    for part in sorted(hard.parts(), key=len) if rest.size else []:
+        answer = _colour_component(hard.induced(part), n_clusters, rng, stopper, turns)
+        if answer.colours is None:
+            return Answer(core=None if answer.core is None else rest[part[answer.core]])
+        colours[rest[part]] = answer.colours
+    return Answer(_core.unpeel(graph.offsets, graph.targets, order, colours, n_clusters))
+
+
+def cheapest_names(
+    graph: CannotLinkGraph, colours: NDArray[np.int32], costs: NDArray[np.float64]
+) -> NDArray[np.int32]:
+    """Rename the colours of each component so that they cost least.
+
+    Parameters
+    ----------
+    costs
+        Cost per vertex and colour. Vertices without neighbours take the cheapest colour.
+    """
+    k = costs.shape[1]
+    renamed: NDArray[np.int32] = costs.argmin(axis=1).astype(np.int32)
+    for part in graph.parts():
+        if part.size > 1:
+            table = np.zeros((k, k))
+            np.add.at(table, colours[part], costs[part])
+            renamed[part] = linear_sum_assignment(table)[1][colours[part]]
+    return renamed
+
+
+def _colour_component(
+    graph: CannotLinkGraph, k: int, rng: np.random.Generator, stopper: _core.Stopper, turns: int
+) -> Answer:
+    start, complete = _core.cheapest_colouring(
+        graph.offsets, graph.targets, rng.random((graph.size, k))
+    )
+    if complete:
+        return Answer(start)
+    for turn in range(turns):
+        if stopper.look():
+            break
+        for method in (_by_tabu, _by_branching, _by_solver):
+            answer = method(graph, k, rng, stopper, turn)
+            if not answer.open:
+                return answer
+    return Answer()
+
+
+def _by_tabu(
+    graph: CannotLinkGraph, k: int, rng: np.random.Generator, stopper: _core.Stopper, turn: int
+) -> Answer:
+    start = rng.integers(k, size=graph.size, dtype=np.int32)
+    colours, conflicts = _core.tabu_colouring(
+        graph.offsets,
+        graph.targets,
+        k,
+        start,
+        None,
+        int(rng.integers(2**63)),
+        TABU_ITERATIONS * 3**turn,
+        stopper,
+    )
+    return Answer(colours if conflicts == 0 else None)
+
+
+def _by_branching(
+    graph: CannotLinkGraph, k: int, rng: np.random.Generator, stopper: _core.Stopper, turn: int
+) -> Answer:
+    status, colours, touched = _core.colour_exactly(
+        graph.offsets, graph.targets, k, BRANCHING_NODES * 3**turn, stopper
+    )
+    if status < 0:
+        return Answer()
+    return Answer(colours) if status else Answer(core=np.flatnonzero(touched))
+
+
+def _by_solver(
+    graph: CannotLinkGraph, k: int, rng: np.random.Generator, stopper: _core.Stopper, turn: int
+) -> Answer:
+    if turn < FIRST_SOLVER_TURN or not has_ortools():
+        return Answer()
+    budget = SOLVER_SECONDS * 3 ** (turn - FIRST_SOLVER_TURN)
+    return solve_by_cpsat(graph, k, int(rng.integers(2**31)), budget, stopper)
+
+
+def has_ortools() -> bool:
+    """Whether OR-Tools is installed; importing it costs a third of a second."""
+    return importlib.util.find_spec("ortools") is not None
+
+
+def solve_by_cpsat(
+    graph: CannotLinkGraph, n_clusters: int, seed: int, budget: float, stopper: _core.Stopper
+) -> Answer:
+    """Ask CP-SAT for a colouring; ``budget`` is in its deterministic seconds."""
+    from ortools.sat.python import cp_model
+
+    model, choice = _cpsat_model(graph, n_clusters, stopper)
+    solver = cp_model.CpSolver()
+    solver.parameters.num_workers = 1
+    solver.parameters.random_seed = seed
+    solver.parameters.max_deterministic_time = budget
+    solver.parameters.max_time_in_seconds = min(stopper.remaining, 1e6)
+    status = solver.solve(model)
+    if status == cp_model.INFEASIBLE:
+        return Answer(core=np.arange(graph.size))
+    if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+        return Answer()
+    taken = np.array(solver.boolean_values(choice), dtype=bool)
+    return Answer(taken.reshape(graph.size, n_clusters).argmax(axis=1).astype(np.int32))
+
+
+def _cpsat_model(
+    graph: CannotLinkGraph, k: int, stopper: _core.Stopper
+) -> tuple[cp_model.CpModel, Any]:
+    from ortools.sat.python import cp_model
+
+    model = cp_model.CpModel()
+    choice = [model.new_bool_var("") for _ in range(graph.size * k)]
+    for v in range(graph.size):
+        model.add_exactly_one(choice[v * k : (v + 1) * k])
+    for u, v in graph.edges.tolist():
+        for c in range(k):
+            model.add_at_most_one((choice[u * k + c], choice[v * k + c]))
+    # Colours are interchangeable: those of one clique can be given beforehand.
+    clique, _ = _core.largest_clique(graph.offsets, graph.targets, k + 1, _core.Stopper(0.1))
+    for c, v in enumerate(clique[:k].tolist()):
+        model.add(choice[v * k + c] == 1)
+    return model, choice

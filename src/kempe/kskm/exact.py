@@ -1,0 +1,127 @@
+"""ExactKSAssignment, appendix A.3 of the paper: exact assignment where swaps are exhausted.
+
+With it KSKM becomes KSKM_E.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Self
+
+import numpy as np
+
+from kempe.exact import ExactAssigner, Mode, Solver, Status, anneal
+from kempe.kskm.dsatur import is_tight
+from kempe.problem import Centroids, Colours, Problem
+from kempe.search.descent import Context, Descent
+from kempe.search.empty import costs_at_means
+
+
+@dataclass
+class ExactDescent(Descent):
+    """A descent that goes on by exact assignment when Kempe swaps are exhausted.
+
+    The inner method descends as far as it can. Then the exact assignment to the means looks for
+    a better colouring, which Kempe swaps may be unable to reach, and the inner method goes on from
+    there. A colouring that was tried before is not tried again, so each run needs an object of
+    its own.
+
+    Attributes
+    ----------
+    inner
+        The method that descends by Kempe swaps.
+    mode
+        ``"first"`` stops the solver at the first improvement, as the paper does.
+    solver
+        Solver of the exact assignment.
+    effort
+        Most work of the solvers in one exact assignment, in CP-SAT's deterministic seconds (about
+        ten real ones on a graph of a thousand supernodes). It is not a time limit, so that a seed
+        gives the same result on every machine. An assignment that ends there without a better one
+        halves what the next may spend, down to ``least_effort``, and a better one doubles it again.
+        So a graph that is too hard for the solvers costs little.
+    """
+
+    inner: Descent
+    mode: Mode = "first"
+    solver: Solver = "auto"
+    effort: float = 0.125
+    least_effort: float = 1 / 32
+    _allowance: float = field(default=0.0, init=False, repr=False)
+    _assigner: ExactAssigner | None = field(default=None, init=False, repr=False)
+    _tight: bool = field(default=False, init=False, repr=False)
+    _explored: set[bytes] = field(default_factory=set, init=False, repr=False)
+
+    def settle(self, context: Context, colours: Colours, centroids: Centroids) -> Colours:
+        """Improve the assignment to fixed centroids by the inner method.
+
+        On tight graphs swaps can hardly follow a mutation, so annealing goes on from there.
+        """
+        problem = context.problem
+        colours = self.inner.settle(context, colours, centroids)
+        self._assigner_of(problem)
+        if not self._tight:
+            return colours
+        costs = problem.costs(centroids)
+        return anneal(problem.graph, costs, colours, context.rng, context.stopper)
+
+    def descend(self, context: Context, colours: Colours) -> Colours:
+        """Alternate the inner descent and exact assignments until neither improves."""
+        colours = self.inner.descend(context, colours)
+        while not context.stopper.look() and self._is_new(context.problem, colours):
+            refined = self._refine(context, colours)
+            if refined is None:
+                break
+            colours = self.inner.descend(context, refined)
+        return colours
+
+    def for_thread(self) -> Self:
+        """Give a descent that has explored nothing yet."""
+        return replace(self)
+
+    def _refine(self, context: Context, colours: Colours) -> Colours | None:
+        problem = context.problem
+        result = self._assigner_of(problem).solve(
+            costs_at_means(problem, colours),
+            incumbent=colours,
+            mode=self.mode,
+            stopper=context.stopper,
+            effort=self._allowance,
+        )
+        self._adapt(result.status)
+        if result.colours is None or problem.inertia(result.colours) >= problem.inertia(colours):
+            return None
+        return result.colours
+
+    def _adapt(self, status: Status) -> None:
+        if status == "unchanged":
+            self._allowance = max(self._allowance / 2, self.least_effort)
+        elif status == "improved":
+            self._allowance = min(self._allowance * 2, self.effort)
+
+    def _assigner_of(self, problem: Problem) -> ExactAssigner:
+        """Keep the assigner as long as the graph stays the same."""
+        assigner = self._assigner
+        if assigner is None or assigner.graph is not problem.graph:
+            self._assigner = assigner = ExactAssigner(problem.graph, solver=self.solver)
+            self._explored.clear()
+            self._allowance = self.effort
+            self._tight = is_tight(problem)
+        return assigner
+
+    def _is_new(self, problem: Problem, colours: Colours) -> bool:
+        """Whether this partition, and with it this set of centroids, was not explored before."""
+        self._assigner_of(problem)
+        key = _canonical(colours).tobytes()
+        if key in self._explored:
+            return False
+        self._explored.add(key)
+        return True
+
+
+def _canonical(colours: Colours) -> Colours:
+    """Give equal partitions equal colours: number the clusters by their first supernode."""
+    _, first, inverse = np.unique(colours, return_index=True, return_inverse=True)
+    rank = np.empty(first.size, dtype=np.int32)
+    rank[np.argsort(first)] = np.arange(first.size, dtype=np.int32)
+    return np.asarray(rank[inverse])

@@ -1,0 +1,168 @@
+"""KSKM, Algorithm 1 of the paper: descend, mutate the centroids, descend again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from kempe.exact import Solver
+from kempe.kskm.assignment import SimultaneousDescent
+from kempe.kskm.dsatur import is_tight, starting_solution
+from kempe.kskm.exact import ExactDescent
+from kempe.kskm.mwis import Method
+from kempe.kskm.perturb import perturb
+from kempe.kskm.shift import Relocation, RelocationKind, Relocator
+from kempe.problem import Colours, Problem
+from kempe.search.descent import Context, Descent
+from kempe.search.empty import full_solution
+from kempe.search.recorder import Recorder
+from kempe.search.result import Result, Solution
+from kempe.search.seeding import Init, starting_centroids
+
+Mutation: TypeAlias = Literal["perturb", "relocate"]
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """Which mutation is due, and when to go back to the best solution.
+
+    Parameters
+    ----------
+    perturbation
+        Share of the mutations that perturb, evenly spaced; the others relocate. 0.8 is the paper's
+        schedule, in which every fifth relocates; 0 relocates always (``KSKM_repo``), 1 never.
+    failures_before_return
+        After so many mutations in a row without a new best the search goes back to the best
+        solution. The paper is silent about it; 1 never goes on from a worse solution.
+    """
+
+    perturbation: float = 0.8
+    failures_before_return: int = 5
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.perturbation <= 1:
+            raise ValueError(f"perturbation must lie in [0, 1], got {self.perturbation}")
+        if self.failures_before_return < 1:
+            raise ValueError(
+                f"failures_before_return must be at least 1, got {self.failures_before_return}"
+            )
+
+    def mutation(self, iteration: int) -> Mutation:
+        """Which mutation is due, counted from 1."""
+        relocations, before = (self._relocations(i) for i in (iteration, iteration - 1))
+        return "relocate" if relocations > before else "perturb"
+
+    def _relocations(self, iteration: int) -> int:
+        """How many of the first mutations relocate; a hair more, for 5 * (1 - 0.8) is below 1."""
+        return int(iteration * (1 - self.perturbation) + 1e-9)
+
+
+@dataclass(frozen=True)
+class KSKMParams:
+    """Settings of the paper's search.
+
+    Parameters
+    ----------
+    mwis
+        How compatible swaps are chosen (appendix A.1).
+    three_colour
+        Whether three-colour chains follow once two-colour swaps are exhausted (appendix A.2).
+    relocation, alpha
+        Where relocated centroids go, and how far (Algorithm 4).
+    perturbation, failures_before_return
+        See ``Schedule``.
+    exact
+        Solver of the exact assignment that refines each local optimum (appendix A.3, KSKM_E);
+        ``None`` for none.
+    """
+
+    mwis: Method = "greedy"
+    three_colour: bool = False
+    relocation: RelocationKind = "replace"
+    alpha: float = 1.0
+    perturbation: float = 0.8
+    failures_before_return: int = 5
+    exact: Solver | None = None
+
+    def descent(self) -> Descent:
+        """Give the way down that the settings ask for."""
+        swaps = SimultaneousDescent(mwis=self.mwis, three_colour=self.three_colour)
+        return swaps if self.exact is None else ExactDescent(swaps, solver=self.exact)
+
+    def schedule(self, problem: Problem) -> Schedule:
+        """Give the schedule; where exact assignment would undo every perturbation, relocate."""
+        schedule = Schedule(self.perturbation, self.failures_before_return)
+        undone = self.exact is not None and is_tight(problem)
+        return replace(schedule, perturbation=0.0) if undone else schedule
+
+
+def kskm_search(
+    problem: Problem,
+    recorder: Recorder,
+    rng: np.random.Generator,
+    params: KSKMParams = KSKMParams(),  # noqa: B008  (frozen)
+    *,
+    init: Init = "k-means++",
+) -> Result:
+    """Search as the paper does, from starting centroids to the best clustering found.
+
+    Parameters
+    ----------
+    recorder
+        Keeps the best and the history, and knows when to stop. Without any rule the search runs
+        until Ctrl-C.
+    rng
+        Source of all randomness.
+    init
+        Starting centroids, or how they are drawn.
+    """
+    descent = params.descent()
+    context = recorder.context(rng)
+
+    def search() -> None:
+        centroids = starting_centroids(problem, init, rng)
+        exhaustive = params.exact is not None
+        start = starting_solution(context, centroids, descent, exhaustive=exhaustive)
+        relocator = Relocator(problem, Relocation(params.relocation, params.alpha))
+        iterate(context, start, descent, recorder, params.schedule(problem), relocator)
+
+    return recorder.follow(search)
+
+
+def iterate(
+    context: Context,
+    start: Colours,
+    descent: Descent,
+    recorder: Recorder,
+    schedule: Schedule,
+    relocator: Relocator,
+) -> None:
+    """Run the two loops of Algorithm 1 with any descent, until the recorder says stop.
+
+    Perturbation is followed by one step of the descent, as in Algorithm 3; relocation by settling,
+    as in Algorithm 4.
+    """
+    problem, rng = context.problem, context.rng
+
+    def descended(colours: Colours) -> Solution:
+        return full_solution(problem, descent.descend(context, colours))
+
+    def mutated(colours: Colours, kind: Mutation) -> Colours:
+        if kind == "relocate":
+            return descent.settle(context, colours, relocator(colours, rng))
+        return descent.step(context, colours, perturb(problem, colours, rng))
+
+    current = descended(start)
+    recorder.record(current, "start")
+    iteration = failures = 0
+    while not recorder.should_stop():
+        iteration += 1
+        kind = schedule.mutation(iteration)
+        current = descended(mutated(current.colours, kind))
+        failures = 0 if recorder.record(current, kind) else failures + 1
+        if failures >= schedule.failures_before_return:
+            failures = 0
+            assert recorder.best is not None
+            current = recorder.best

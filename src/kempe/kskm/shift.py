@@ -1,0 +1,158 @@
+"""KSShift, Algorithm 4 of the paper: move centroids far, towards targets.
+
+The targets come in four kinds. They are matched to the clusters, centroids step towards them, and
+the assignment settles there.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
+from scipy.spatial.distance import cdist
+
+from kempe.kskm.perturb import random_combination, weights_and_sizes
+from kempe.kskm.sdp import denoised_points
+from kempe.problem import Centroids, Colours, Problem
+from kempe.search.relocation import relocated_centroids
+
+RelocationKind: TypeAlias = Literal["kmeans", "sdp", "reposition", "replace"]
+RELOCATIONS: tuple[str, ...] = get_args(RelocationKind)
+
+# Unconstrained solutions serve as rough targets, so a sample of the supernodes is enough.
+KMEANS_SAMPLE = 20_000
+
+
+@dataclass(frozen=True)
+class Relocation:
+    """How centroids are relocated.
+
+    Parameters
+    ----------
+    kind
+        Where the target centroids come from. ``"replace"``: a random centroid is taken away and
+        put on a supernode drawn with probability proportional to its present cost. The paper says
+        random and no more; few clusters are superfluous, so the cheaper the removal of a centroid,
+        the likelier it is taken, see ``kempe.search.relocation``.
+        ``"reposition"``: the cluster of lowest inertia gives its centroid to the one of highest
+        inertia, which is split. ``"kmeans"``: a fresh unconstrained k-means solution. ``"sdp"``: a
+        semidefinite relaxation, see ``kempe.kskm.sdp``.
+    alpha
+        Step from the present centroids (0) to the targets (1).
+    """
+
+    kind: RelocationKind = "replace"
+    alpha: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.kind not in RELOCATIONS:
+            raise ValueError(f"kind must be one of {RELOCATIONS}, got {self.kind!r}")
+        if not 0 < self.alpha <= 1:
+            raise ValueError(f"alpha must lie in (0, 1], got {self.alpha}")
+
+
+@dataclass(frozen=True, eq=False)
+class Relocator:
+    """Relocates centroids of one problem (first half of Algorithm 4).
+
+    An object because the semidefinite relaxation is solved once and rounded anew every time.
+    """
+
+    problem: Problem
+    params: Relocation
+
+    def __call__(self, colours: Colours, rng: np.random.Generator) -> Centroids:
+        """Move centroids towards targets, by the step ``alpha``."""
+        centroids, weight = self.problem.means(colours)
+        targets = self._targets(colours, centroids, weight, rng)
+        return (1 - self.params.alpha) * centroids + self.params.alpha * targets
+
+    def _targets(
+        self,
+        colours: Colours,
+        centroids: Centroids,
+        weight: NDArray[np.float64],
+        rng: np.random.Generator,
+    ) -> Centroids:
+        problem, kind = self.problem, self.params.kind
+        if kind == "replace":
+            return relocated_centroids(problem, colours, rng)
+        if kind == "reposition":
+            return _reposition_targets(problem, colours, centroids, rng)
+        # All centroids are new here; the other kinds change one or two of the present ones.
+        points = self._denoised if kind == "sdp" else _sampled_points(problem, rng)
+        fresh = kmeans(*points, problem.n_clusters, rng, fallback=centroids)
+        return match(centroids, weight, fresh)
+
+    @cached_property
+    def _denoised(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        return denoised_points(self.problem)
+
+
+def match(centroids: Centroids, weight: NDArray[np.float64], targets: Centroids) -> Centroids:
+    """Order the targets so that moving every cluster to its target costs least.
+
+    Up to a constant for each cluster, the cost of all its supernodes about a target is the
+    cluster's weight times the squared distance of its mean to the target.
+    """
+    cost = weight[:, None] * cdist(centroids, targets, "sqeuclidean")
+    _, column = linear_sum_assignment(cost)
+    return targets[column]
+
+
+def _reposition_targets(
+    problem: Problem, colours: Colours, centroids: Centroids, rng: np.random.Generator
+) -> Centroids:
+    """Split the cluster of highest inertia, at the expense of the one of lowest.
+
+    Putting one centroid exactly onto the other (as PCCC does before it solves the assignment anew)
+    is a tie that improving swaps never break. The two stand apart instead, one standard deviation
+    of the cluster to either side of its mean, in a random direction of its scatter.
+    """
+    labels = problem.labels(colours)
+    own = problem.own_costs(colours, centroids)
+    inertia = np.bincount(colours, own, minlength=problem.n_clusters)
+    low, high = int(np.argmin(inertia)), int(np.argmax(inertia))
+    total, _ = weights_and_sizes(problem, labels)
+    step = random_combination(problem, labels, centroids, rng)[high]
+    step /= np.sqrt(max(total[high], np.finfo(float).tiny))
+    targets = centroids.copy()
+    targets[low] = centroids[high] + step
+    targets[high] = centroids[high] - step
+    return targets
+
+
+def _sampled_points(
+    problem: Problem, rng: np.random.Generator
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Points and weights of the supernodes, or of a sample of them."""
+    vertices = problem.everyone
+    if vertices.size > KMEANS_SAMPLE:
+        vertices = np.sort(rng.choice(vertices, KMEANS_SAMPLE, replace=False))
+    return problem.points(vertices), problem.weight[vertices]
+
+
+def kmeans(
+    points: NDArray[np.float64],
+    weight: NDArray[np.float64],
+    k: int,
+    rng: np.random.Generator,
+    fallback: Centroids,
+) -> Centroids:
+    """Centroids of one weighted k-means run, or ``fallback`` if there are fewer points than k."""
+    from sklearn.cluster import KMeans
+    from sklearn.exceptions import ConvergenceWarning
+
+    if np.count_nonzero(weight > 0) < k:
+        return fallback
+    model = KMeans(k, n_init=1, random_state=int(rng.integers(2**31)))
+    with warnings.catch_warnings():
+        # Fewer distinct points than clusters: some targets coincide, which does no harm.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(points, sample_weight=weight)
+    return np.asarray(model.cluster_centers_, dtype=np.float64)

@@ -1,0 +1,224 @@
+"""Memetic search: a small population of good clusterings, recombined and improved in turn.
+
+Recombining matches the centroids of two clusterings and takes each from one or the other (as
+HG-means of Gribel and Vidal 2019 does for k-means); improving relocates one centroid at a time and
+keeps what lowers the inertia.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from queue import SimpleQueue
+
+import numpy as np
+
+from kempe.exceptions import NoSolutionFoundError
+from kempe.kskm.shift import match
+from kempe.memetic.params import MemeticParams, Plan
+from kempe.memetic.start import Starts
+from kempe.problem import Colours, Problem
+from kempe.search.descent import Budget, Context
+from kempe.search.empty import full_solution
+from kempe.search.recorder import Recorder
+from kempe.search.result import Result, Solution
+from kempe.search.seeding import Init
+
+
+@dataclass(frozen=True)
+class _Step:
+    """A solution on the way of one individual, and the mutations since the last."""
+
+    solution: Solution
+    kind: str
+    mutations: int
+
+
+def memetic_search(
+    problem: Problem,
+    recorder: Recorder,
+    rng: np.random.Generator,
+    params: MemeticParams = MemeticParams(),  # noqa: B008  (frozen)
+    *,
+    init: Init = "k-means++",
+    plan: Plan | None = None,
+    n_jobs: int = 1,
+) -> Result:
+    """Improve a population of clusterings until a stopping rule of the recorder ends the search.
+
+    Parameters
+    ----------
+    recorder
+        Keeps the best and the history, and knows when to stop.
+    rng
+        Source of all randomness.
+    params
+        Settings.
+    init
+        Starting centroids of the first clustering, or how all are drawn.
+    plan
+        How to search this problem, for instance with another descent; by default what the
+        settings plan for it.
+    n_jobs
+        Threads.
+    """
+    plan = params.plan(problem) if plan is None else plan
+
+    def search() -> None:
+        starts = Starts.prepared(recorder.context(rng), plan, init)
+        _MemeticSearch(starts, plan, recorder).run(rng, n_jobs)
+
+    return recorder.follow(search)
+
+
+@dataclass
+class _MemeticSearch:
+    starts: Starts
+    plan: Plan
+    recorder: Recorder
+
+    def run(self, rng: np.random.Generator, n_jobs: int) -> None:
+        population: list[Solution] = []
+        first = 0
+        with ThreadPoolExecutor(max(1, n_jobs)) as pool, self._stopping():
+            # There is always a first solution, however short the time.
+            while self.recorder.best is None or not self.recorder.should_stop():
+                rngs = rng.spawn(self.plan.generation_size)
+                tasks = self._generation(population, first, rngs)
+                first += len(rngs)
+                newcomers = self._newcomers(_side_by_side(tasks, pool, n_jobs))
+                if newcomers is None:
+                    return
+                population = self._survivors([*population, *newcomers])
+                if self._is_exhausted(population, first):
+                    return
+
+    def _generation(
+        self, population: list[Solution], first: int, rngs: list[np.random.Generator]
+    ) -> list[Iterator[_Step]]:
+        """Begin as many individuals as the mutations that are left allow."""
+        # The first clustering of all is no mutation.
+        left = self.recorder.mutations_left + (self.recorder.best is None)
+        # Divided among the individuals, so that they need not know of each other.
+        budget = max(1, self.recorder.mutations_left // len(rngs))
+        return [
+            self._individual(self.recorder.context(rng), list(population), first + position, budget)
+            for position, rng in enumerate(rngs[:left])
+        ]
+
+    def _newcomers(self, individuals: Iterable[Iterable[_Step]]) -> list[Solution] | None:
+        """Follow individuals to their ends; ``None`` if the search ends before.
+
+        A start that finds no clustering fails the search only if no other found one.
+        """
+        newcomers: list[Solution] = []
+        failure: NoSolutionFoundError | None = None
+        for steps in individuals:
+            try:
+                newcomer = self._follow(steps)
+            except NoSolutionFoundError as error:
+                failure = failure or error
+                continue
+            if newcomer is None:
+                return None
+            newcomers.append(newcomer)
+        if failure is not None and self.recorder.best is None:
+            raise failure
+        return newcomers
+
+    def _is_exhausted(self, population: list[Solution], made: int) -> bool:
+        """Whether all starts led to one clustering and nothing but recombining would follow."""
+        all_started = made >= self.plan.population_size
+        return self.plan.patience == 0 and all_started and len(population) == 1
+
+    @contextmanager
+    def _stopping(self) -> Iterator[None]:
+        """Let no thread go on, and keep the pool waiting, when the search has ended."""
+        try:
+            yield
+        finally:
+            self.recorder.stopper.stop()
+
+    def _follow(self, steps: Iterable[_Step]) -> Solution | None:
+        """Record the steps of an individual; its best solution, or None if the search ends."""
+        best: Solution | None = None
+        for step in steps:
+            self.recorder.record(step.solution, step.kind, step.mutations)
+            if best is None or step.solution.inertia < best.inertia:
+                best = step.solution
+            if self.recorder.should_stop():
+                return None
+        return best
+
+    def _individual(
+        self, context: Context, population: list[Solution], number: int, mutations: int
+    ) -> Iterator[_Step]:
+        """Make a clustering and improve it, step by step, by at most so many mutations."""
+        descent = self.plan.descent.for_thread()
+        if number < self.plan.population_size:
+            colours, kind = self.starts.make(context, number), "start"
+        else:
+            colours, kind = self._recombined(context, population), "recombine"
+        colours = descent.descend(context, colours)
+        yield _Step(full_solution(context.problem, colours), kind, 1)
+        budget = Budget(mutations - 1, self.plan.patience, self.recorder.target)
+        for improved, tries in descent.improve(context, colours, budget):
+            yield _Step(full_solution(context.problem, improved), "relocate", tries)
+
+    def _recombined(self, context: Context, population: list[Solution]) -> Colours:
+        """Settle a parent on centroids of which each comes from it or from another parent."""
+        problem, rng = context.problem, context.rng
+        first, second = (self._parent(population, rng) for _ in range(2))
+        own, weight = problem.means(first.colours)
+        other = match(own, weight, problem.means(second.colours)[0])
+        inherited = rng.random(problem.n_clusters) < 0.5
+        centroids = np.where(inherited[:, None], other, own)
+        return self.plan.descent.settle(context, first.colours, centroids)
+
+    @staticmethod
+    def _parent(population: list[Solution], rng: np.random.Generator) -> Solution:
+        """Draw two and take the better."""
+        one, other = (population[int(i)] for i in rng.integers(len(population), size=2))
+        return one if one.inertia <= other.inertia else other
+
+    def _survivors(self, population: list[Solution]) -> list[Solution]:
+        """Keep the best, each inertia once: equal inertia nearly always means equal clusters."""
+        population = sorted(population, key=lambda solution: solution.inertia)
+        kept = population[:1]
+        for solution in population[1:]:
+            if solution.inertia > kept[-1].inertia * (1 + 1e-9):
+                kept.append(solution)
+        return kept[: self.plan.population_size]
+
+
+def _side_by_side(
+    tasks: list[Iterator[_Step]], pool: ThreadPoolExecutor, n_jobs: int
+) -> Iterator[Iterable[_Step]]:
+    """Run individuals one after the other, or in threads; in the same order either way."""
+    if n_jobs == 1:
+        yield from tasks
+    else:
+        yield from [_streamed(task, pool) for task in tasks]
+
+
+def _streamed(task: Iterator[_Step], pool: ThreadPoolExecutor) -> Iterator[_Step]:
+    """Begin a task in a thread at once and pass its steps on as they come."""
+    steps: SimpleQueue[_Step | None] = SimpleQueue()
+
+    def work() -> None:
+        try:
+            for step in task:
+                steps.put(step)
+        finally:
+            steps.put(None)
+
+    future = pool.submit(work)
+
+    def arriving() -> Iterator[_Step]:
+        while (step := steps.get()) is not None:
+            yield step
+        future.result()  # raises what the task raised
+
+    return arriving()

@@ -1,0 +1,130 @@
+"""Settings of the memetic search, and what they mean for one problem."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from kempe.kskm.dsatur import is_tight
+from kempe.memetic.annealing import AnnealingDescent
+from kempe.memetic.sequential import SequentialDescent
+from kempe.problem import Problem
+from kempe.search.descent import Descent
+
+# Beyond this many supernodes annealing is too slow to be worth while unasked.
+LARGEST_ANNEALED = 5_000
+
+
+@dataclass(frozen=True)
+class MemeticParams:
+    """Settings of a memetic search.
+
+    Parameters
+    ----------
+    population_size
+        Clusterings that are kept.
+    generation_size
+        Clusterings made from one state of the population. They can be made side by side, so
+        results do not depend on the number of threads.
+    relocations_per_cluster, extra_relocations
+        A clustering is improved until so many relocations in a row, in proportion to the number
+        of clusters, have failed.
+    mutations_per_cluster, extra_mutations
+        Most mutations of the whole search, in proportion to the number of clusters, unless
+        ``max_mutations`` of the estimator says otherwise.
+    saturation_rounds
+        Most repetitions of the saturation-ordered assignment in a start.
+    exhaustive_start
+        Whether tabu search and exact methods look for a clustering where saturation order and
+        classic DSATUR find none, or prove that there is none. Otherwise the search gives up.
+    annealing
+        Whether local optima are improved by simulated annealing. ``None``: if classic DSATUR finds
+        no clustering, so that the constraints are tight, and the problem is not too large. Kempe
+        swaps cannot follow a relocated centroid there, so many starts replace the relocations.
+    annealed_population_size
+        Clusterings that are kept where local optima are annealed.
+    """
+
+    population_size: int = 6
+    generation_size: int = 2
+    relocations_per_cluster: float = 2.0
+    extra_relocations: int = 20
+    mutations_per_cluster: float = 7.0
+    extra_mutations: int = 100
+    saturation_rounds: int = 20
+    exhaustive_start: bool = True
+    annealing: bool | None = None
+    annealed_population_size: int = 24
+
+    def __post_init__(self) -> None:
+        for name, least in _LEAST.items():
+            value = getattr(self, name)
+            if not value >= least:
+                raise ValueError(f"{name} must be at least {least}, got {value}")
+
+    def patience(self, n_clusters: int) -> int:
+        """Failed relocations in a row after which a clustering counts as improved."""
+        return self.extra_relocations + math.ceil(self.relocations_per_cluster * n_clusters)
+
+    def max_mutations(self, n_clusters: int) -> int:
+        """Mutations of the whole search, unless the user says otherwise."""
+        return self.extra_mutations + math.ceil(self.mutations_per_cluster * n_clusters)
+
+    def plan(self, problem: Problem) -> Plan:
+        """Decide how to search one problem."""
+        annealed = self._anneals(problem)
+        descent = SequentialDescent()
+        # Repeating the first assignment does not pay where constraints hardly bind.
+        dense = 10 * problem.graph.n_edges > problem.n_supernodes
+        return Plan(
+            descent=AnnealingDescent(descent) if annealed else descent,
+            population_size=self.annealed_population_size if annealed else self.population_size,
+            generation_size=self.generation_size,
+            patience=0 if annealed else self.patience(problem.n_clusters),
+            saturation_rounds=self.saturation_rounds if dense else 0,
+            exhaustive_start=self.exhaustive_start,
+        )
+
+    def _anneals(self, problem: Problem) -> bool:
+        if self.annealing is not None:
+            return self.annealing
+        return problem.n_supernodes <= LARGEST_ANNEALED and is_tight(problem)
+
+
+_LEAST: dict[str, Any] = {
+    "population_size": 2,
+    "annealed_population_size": 2,
+    "generation_size": 1,
+    "relocations_per_cluster": 0,
+    "extra_relocations": 0,
+    "mutations_per_cluster": 0,
+    "extra_mutations": 0,
+    "saturation_rounds": 0,
+}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How one problem is searched.
+
+    Attributes
+    ----------
+    descent
+        How a clustering is improved.
+    population_size, generation_size
+        Clusterings that are kept, and clusterings made at a time.
+    patience
+        Relocations in a row that may fail; 0 relocates nothing.
+    saturation_rounds
+        Most repetitions of the saturation-ordered assignment in a start.
+    exhaustive_start
+        Whether to search for a first colouring where DSATUR finds none.
+    """
+
+    descent: Descent
+    population_size: int
+    generation_size: int
+    patience: int
+    saturation_rounds: int
+    exhaustive_start: bool

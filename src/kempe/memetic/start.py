@@ -1,0 +1,72 @@
+"""Where the clusterings of the first generations come from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kempe import _core
+from kempe.kskm.dsatur import any_colouring, first_colouring, is_tight, starting_solution
+from kempe.memetic.params import Plan
+from kempe.problem import Colours
+from kempe.search.descent import Context
+from kempe.search.seeding import Init, starting_centroids
+
+# Another round of saturation-ordered assignment must have lowered the inertia by this share.
+WORTHWHILE = 1e-3
+
+
+@dataclass(frozen=True)
+class Starts:
+    """Makes proper colourings, each from centroids of its own.
+
+    Attributes
+    ----------
+    known
+        A colouring to fall back on, where finding one may take long.
+    """
+
+    plan: Plan
+    init: Init
+    known: Colours | None = None
+
+    @classmethod
+    def prepared(cls, context: Context, plan: Plan, init: Init) -> Starts:
+        """Look for a colouring once, for all starts, where the graph is tight."""
+        tight = plan.exhaustive_start and is_tight(context.problem)
+        return cls(plan, init, any_colouring(context) if tight else None)
+
+    def make(self, context: Context, number: int) -> Colours:
+        """Make the start of this number; centroids that were given serve the first alone."""
+        given = isinstance(self.init, str) or number == 0
+        init = self.init if given else "k-means++"
+        centroids = starting_centroids(context.problem, init, context.rng)
+        exhaustive = self.plan.exhaustive_start
+        if self.plan.saturation_rounds and self.known is None:
+            colours = first_colouring(context, centroids, exhaustive=exhaustive)
+            return _repeated(context, colours, self.plan.saturation_rounds)
+        return starting_solution(
+            context, centroids, self.plan.descent, exhaustive=exhaustive, known=self.known
+        )
+
+
+def _repeated(context: Context, colours: Colours, rounds: int) -> Colours:
+    """Repeat the saturation-ordered assignment about the means as long as that pays.
+
+    Each round colours anew, so it is not bound to the Kempe class of the first colouring; where
+    constraints are dense this starts far lower than settling on the first centroids.
+    """
+    problem = context.problem
+    centroids, _ = problem.means(colours)
+    inertia = problem.inertia(colours, centroids)
+    for _ in range(rounds):
+        if context.stopper.look():
+            break
+        again, stuck = _core.saturation_assignment(problem.core, centroids)
+        if stuck >= 0:
+            break
+        centroids, _ = problem.means(again)
+        lower = problem.inertia(again, centroids)
+        if lower > inertia * (1 - WORTHWHILE):
+            break
+        colours, inertia = again, lower
+    return colours

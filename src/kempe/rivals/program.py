@@ -1,0 +1,131 @@
+"""Assignment by an integer program in every iteration, as BLPKMCC and PCCC do."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.spatial.distance import cdist
+
+from kempe import _core
+from kempe.exact import ExactAssigner, ExactResult
+from kempe.exceptions import InfeasibleConstraintsError, NoSolutionFoundError
+from kempe.problem import Centroids, Colours, Problem
+
+Costs = NDArray[np.float64]
+CostFunction = Callable[[Problem, Centroids], Costs]
+
+
+def plain_costs(problem: Problem, centroids: Centroids) -> Costs:
+    """Sum of the plain, not squared, distances of each supernode's rows to every centroid."""
+    rows = np.arange(problem.n_rows)
+    weight = np.ones(problem.n_rows) if problem.row_weight is None else problem.row_weight
+    shape = (problem.n_supernodes, problem.n_rows)
+    members = sparse.csr_array((weight, (problem.supernode, rows)), shape=shape)
+    return np.asarray(members @ cdist(problem.rows, centroids))
+
+
+def nearest_allowed(costs: Costs, nearest: int) -> NDArray[np.bool_] | None:
+    """Mark the ``nearest`` cheapest clusters of each supernode; ``None`` if these are all."""
+    if nearest >= costs.shape[1]:
+        return None
+    allowed = np.zeros(costs.shape, dtype=bool)
+    cheapest = np.argpartition(costs, nearest - 1, axis=1)[:, :nearest]
+    np.put_along_axis(allowed, cheapest, True, axis=1)
+    return allowed
+
+
+class ProgramAssignment:
+    """Assign all supernodes at the lowest total cost, by the exact assignment.
+
+    Parameters
+    ----------
+    problem
+        The problem whose supernodes are assigned, again and again.
+    nearest
+        How many of its nearest centroids a supernode may take; all if ``None``. Doubled until
+        there is an assignment.
+    nonempty
+        Whether every cluster must get a supernode.
+    costs
+        Cost per supernode and cluster; weighted squared distances by default.
+    seconds
+        Limit for one assignment, which only strikes once there is an assignment to return.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        *,
+        nearest: int | None = None,
+        nonempty: bool = False,
+        costs: CostFunction = Problem.costs,
+        seconds: float = math.inf,
+    ) -> None:
+        # Not CP-SAT: the answer must not depend on the clock or on what else is installed, and
+        # from cold starts with many clusters HiGHS proves optimality sooner.
+        self._assigner = ExactAssigner(problem.graph, solver="highs")
+        self._nearest = nearest or problem.n_clusters
+        self._nonempty = nonempty
+        self._costs = costs
+        self._seconds = seconds
+
+    def __call__(
+        self,
+        problem: Problem,
+        centroids: Centroids,
+        previous: Colours | None,
+        stopper: _core.Stopper,
+    ) -> Colours:
+        """Assign all supernodes, from the previous assignment as a warm start."""
+        costs = self._costs(problem, centroids)
+        result = self._attempt(costs, self._nearest, previous, stopper)
+        while result.status == "infeasible" and self._nearest < problem.n_clusters:
+            self._nearest = min(2 * self._nearest, problem.n_clusters)
+            result = self._attempt(costs, self._nearest, previous, stopper)
+        if result.status == "infeasible":
+            raise InfeasibleConstraintsError(
+                f"no clustering into {problem.n_clusters} clusters satisfies all cannot-link pairs"
+            )
+        colours = previous if result.colours is None else result.colours
+        if colours is None:
+            raise NoSolutionFoundError(
+                "the integer program was stopped before it had an assignment of the "
+                f"{problem.n_supernodes} supernodes"
+            )
+        return colours
+
+    def _attempt(
+        self, costs: Costs, nearest: int, previous: Colours | None, stopper: _core.Stopper
+    ) -> ExactResult:
+        allowed = nearest_allowed(costs, nearest)
+        start = previous if self._admits(previous, allowed) else None
+        if self._seconds >= stopper.remaining:
+            return self._solve(costs, allowed, start, stopper)
+        limited = _core.Stopper(self._seconds)
+        result = self._solve(costs, allowed, start, limited)
+        if limited.interrupted:
+            stopper.stop()
+        elif result.status == "timeout":
+            result = self._solve(costs, allowed, start, stopper)
+        return result
+
+    def _solve(
+        self,
+        costs: Costs,
+        allowed: NDArray[np.bool_] | None,
+        start: Colours | None,
+        stopper: _core.Stopper,
+    ) -> ExactResult:
+        return self._assigner.solve(
+            costs, incumbent=start, allowed=allowed, nonempty=self._nonempty, stopper=stopper
+        )
+
+    def _admits(self, colours: Colours | None, allowed: NDArray[np.bool_] | None) -> bool:
+        """Whether a colouring can be the warm start."""
+        if colours is None or allowed is None:
+            return colours is not None
+        return bool(allowed[np.arange(colours.size), colours].all())

@@ -1,0 +1,98 @@
+"""What a search asks of a descent: to settle, to descend, to improve within a budget.
+
+A descent is a way of assigning supernodes together with its alternation of assignment and centroid
+update. It takes a proper colouring and returns one that is no worse, so whatever a search makes of
+it satisfies all constraints.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple, Self
+
+import numpy as np
+
+from kempe import _core
+from kempe.problem import Centroids, Colours, Problem
+from kempe.search.relocation import relocated_centroids
+from kempe.search.result import Solution
+
+
+@dataclass(frozen=True, eq=False)
+class Context:
+    """What everything in a search needs: the problem, the randomness, and when to stop."""
+
+    problem: Problem
+    rng: np.random.Generator
+    stopper: _core.Stopper
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How much a descent may try in order to improve one clustering.
+
+    Attributes
+    ----------
+    tries
+        Most relocations.
+    patience
+        The clustering counts as improved after so many failures in a row.
+    target
+        Inertia that is low enough.
+    """
+
+    tries: int
+    patience: int
+    target: float = -math.inf
+
+
+class Improvement(NamedTuple):
+    """A clustering on the way of ``Descent.improve``, and the tries since the one before."""
+
+    colours: Colours
+    tries: int
+
+
+class Descent(ABC):
+    """A way down from a proper colouring to a local optimum."""
+
+    @abstractmethod
+    def settle(self, context: Context, colours: Colours, centroids: Centroids) -> Colours:
+        """Improve the assignment to fixed centroids until nothing improves it any more."""
+
+    @abstractmethod
+    def descend(self, context: Context, colours: Colours) -> Colours:
+        """Alternate assignment and centroid update down to a local optimum of the inertia."""
+
+    def step(self, context: Context, colours: Colours, centroids: Centroids) -> Colours:
+        """Improve the assignment to fixed centroids once; a method without steps settles."""
+        return self.settle(context, colours, centroids)
+
+    def improve(self, context: Context, colours: Colours, budget: Budget) -> Iterator[Improvement]:
+        """Relocate single centroids of a local optimum, descend again, go on from what is better.
+
+        Every clustering that was looked at is handed out, better or not.
+        """
+        problem = context.problem
+        best = Solution(colours, problem.inertia(colours))
+        failures = 0
+        for _ in range(budget.tries):
+            enough = failures >= budget.patience or best.inertia <= budget.target
+            if enough or context.stopper.stopped:
+                return
+            centroids = relocated_centroids(problem, best.colours, context.rng)
+            tried = self.descend(context, self.settle(context, best.colours, centroids))
+            inertia = problem.inertia(tried)
+            failures = 0 if inertia < best.inertia else failures + 1
+            best = Solution(tried, inertia) if inertia < best.inertia else best
+            yield Improvement(tried, 1)
+
+    def for_thread(self) -> Self:
+        """Give a descent for one thread; the same one, unless it remembers what it tried.
+
+        Results must not depend on which thread came first.
+        """
+        return self

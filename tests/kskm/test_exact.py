@@ -1,0 +1,106 @@
+"""The refinement of KSKM_E."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from kempe import Constraints, _core
+from kempe.exact import ExactAssigner
+from kempe.graph import CannotLinkGraph
+from kempe.kskm import ExactDescent
+from kempe.problem import Problem
+from kempe.search.descent import Descent
+from random_problems import context_of
+
+
+def cost_of(costs, colours):
+    return costs[np.arange(colours.size), colours].sum()
+
+
+def planted(rng, size=40, k=4, density=0.2):
+    """A graph that certainly has a proper colouring, and that colouring."""
+    colours = rng.integers(k, size=size).astype(np.int32)
+    pairs = np.column_stack(np.triu_indices(size, k=1))
+    apart = colours[pairs[:, 0]] != colours[pairs[:, 1]]
+    return CannotLinkGraph.from_edges(
+        size, pairs[apart & (rng.random(len(pairs)) < density)]
+    ), colours
+
+
+class ChainDescent(Descent):
+    """Kempe chains to fixed centroids, alternated with the means."""
+
+    def settle(self, context, colours, centroids):
+        graph, costs = context.problem.graph, context.problem.costs(centroids)
+        return _core.chain_descent(graph.offsets, graph.targets, costs, colours, context.stopper)
+
+    def descend(self, context, colours):
+        problem = context.problem
+        while True:
+            better = self.settle(context, colours, problem.means(colours)[0])
+            if problem.inertia(better) >= problem.inertia(colours):
+                return colours
+            colours = better
+
+
+@pytest.fixture
+def tight_problem():
+    rng = np.random.default_rng(2)
+    graph, start = planted(rng, size=100, k=3, density=0.07)
+    constraints = Constraints(cannot_link=graph.edges)
+    return Problem.build(rng.normal(size=(100, 2)), constraints, n_clusters=3), start
+
+
+@pytest.mark.parametrize("mode", ["first", "optimal"])
+def test_exact_refinement_goes_on_where_kempe_swaps_end(tight_problem, mode):
+    problem, start = tight_problem
+    context = context_of(problem)
+    kempe = ChainDescent().descend(context, start)
+    refined = ExactDescent(ChainDescent(), mode=mode).descend(context, start)
+    assert problem.is_proper(refined)
+    assert problem.inertia(refined) < problem.inertia(kempe)
+    # Nothing is left to gain at its own means.
+    costs = problem.costs(problem.means(refined)[0])
+    best = ExactAssigner(problem.graph).solve(costs).objective
+    assert best >= cost_of(costs, refined) * (1 - 1e-6)
+
+
+def test_the_exact_step_is_not_repeated_on_a_partition_already_explored(tight_problem, monkeypatch):
+    problem, start = tight_problem
+    context = context_of(problem)
+    descent = ExactDescent(ChainDescent())
+    end = descent.descend(context, start)
+    calls = []
+    monkeypatch.setattr(ExactAssigner, "solve", lambda *a, **k: calls.append(1))
+    renamed = np.array([2, 0, 1], dtype=np.int32)[end]
+    descent.descend(context, renamed)
+    assert not calls
+
+
+def test_a_graph_too_hard_for_the_solvers_costs_less_each_time(monkeypatch):
+    rng = np.random.default_rng(4)
+    graph, start = planted(rng, size=300, k=4, density=0.025)
+    problem = Problem.build(
+        rng.normal(size=(300, 2)), Constraints(cannot_link=graph.edges), n_clusters=4
+    )
+    solve, spent = ExactAssigner.solve, []
+
+    def watched(self, *args, effort, **options):
+        result = solve(self, *args, effort=effort, **options)
+        spent.append((effort, result.status))
+        return result
+
+    monkeypatch.setattr(ExactAssigner, "solve", watched)
+    descent = ExactDescent(ChainDescent(), effort=0.004, least_effort=0.001)
+    context = context_of(problem)
+    for _ in range(6):
+        centroids = rng.normal(size=(4, 2))
+        descent.descend(context, descent.settle(context, start, centroids))
+    assert spent[0][0] == 0.004
+    assert "unchanged" in [status for _, status in spent]
+    factor = {"unchanged": 0.5, "improved": 2.0, "optimal": 1.0}
+    for (effort, status), (following, _) in itertools.pairwise(spent):
+        assert following == np.clip(effort * factor[status], 0.001, 0.004)

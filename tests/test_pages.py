@@ -1,0 +1,72 @@
+"""The lines of Python in the pages of the documentation work, page by page from top to bottom."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from kempe import Constraints, KempeKMeans
+from kempe.search import Result
+
+DOCS = Path(__file__).parents[1] / "docs"
+BLOCK = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
+PAGES = ("index.md", "user_guide.md", "methods.md", "benchmarks.md")
+
+
+@pytest.fixture
+def lines():
+    """Run all blocks of a page among names that a reader is expected to have."""
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    must_link = np.array([(0, 1), (4, 7)])
+    cannot_link = np.array([(1, 4), (2, 9), (5, 6)])
+    conflicts = sparse.coo_array((np.ones(3), cannot_link.T), shape=(60, 60))
+    given = {
+        "X": rng.normal(size=(60, 2)) + np.repeat([[0, 0], [6, 0], [0, 6]], 20, axis=0),
+        "ml": must_link,
+        "cl": cannot_link,
+        "must_link": must_link,
+        "cannot_link": cannot_link,
+        "conflicts": conflicts,
+        "matrix": -conflicts.tocsr(),
+        "frame": pandas.DataFrame(must_link, columns=["first", "second"]),
+        "groups": [[0, 1], [2, 3]],
+        "model": KempeKMeans(n_clusters=3, random_state=0),
+        "Constraints": Constraints,
+        "KempeKMeans": KempeKMeans,
+    }
+
+    def run(page: str) -> dict[str, object]:
+        namespace = dict(given)
+        for block in BLOCK.findall((DOCS / page).read_text(encoding="utf-8")):
+            exec(block, namespace)
+        return namespace
+
+    return run
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_lines_of_a_page_work(page, lines):
+    lines(page)
+
+
+def test_no_page_with_lines_is_left_out():
+    pages = {path.name for path in DOCS.glob("*.md") if BLOCK.search(path.read_text())}
+    assert pages == set(PAGES)
+
+
+def test_the_rule_of_the_user_guide_ends_its_search(lines):
+    assert lines("user_guide.md")["model"].result_.stop_reason == "user_rule"
+
+
+def test_the_mixture_of_parts_obeys_the_constraints(lines, violations):
+    named = lines("methods.md")
+    constraints = Constraints(named["ml"], named["cl"])
+    assert isinstance(named["result"], Result)
+    assert not violations(named["labels"], constraints)
+    second = named["problem"].labels(named["result"].solution.colours)
+    assert not violations(second, constraints)
