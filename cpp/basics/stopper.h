@@ -1,15 +1,21 @@
-// Tells a long-running kernel when to stop: at a deadline, or when the user presses Ctrl-C.
+// Tells a long-running kernel when to stop: at a deadline, when another thread says so, or when a
+// signal handler of Python raises an exception, as that of Ctrl-C does.
 #pragma once
 
 #include <atomic>
 #include <chrono>
+#include <exception>
 #include <limits>
+#include <thread>
 
 namespace kempe {
 
+// A stopper with a parent has a deadline of its own and stops when its parent does. Signals are the
+// business of the one without a parent, from which all others learn of them.
 class Stopper {
  public:
-    explicit Stopper(double seconds = std::numeric_limits<double>::infinity());
+    explicit Stopper(double seconds = std::numeric_limits<double>::infinity(),
+                     Stopper* parent = nullptr);
 
     // Cheap enough for inner loops: looks at the clock on every 256th call of a thread, and at
     // pending signals ten times a second.
@@ -22,18 +28,34 @@ class Stopper {
     bool look();
 
     void stop() { stopped_.store(true, std::memory_order_relaxed); }
-    bool stopped() const { return stopped_.load(std::memory_order_relaxed); }
-    bool interrupted() const { return interrupted_.load(std::memory_order_relaxed); }
+    bool stopped() const {
+        return stopped_.load(std::memory_order_relaxed) || (parent_ && parent_->stopped());
+    }
+    // Whether it was Ctrl-C. The caller returns what it has, and Python code asks.
+    bool interrupted() const { return root().interrupted_.load(std::memory_order_relaxed); }
     double remaining() const;  // seconds, never negative
+
+    // Raise what a signal handler has raised meanwhile, unless it was Ctrl-C; once, and in the
+    // thread that the handler ran in, where Python would have raised it too. Holds the
+    // interpreter's lock.
+    void raise_pending();
 
  private:
     using Clock = std::chrono::steady_clock;
-    bool pending_interrupt();
 
-    Clock::time_point deadline_;
-    std::atomic<Clock::rep> next_signal_check_;
+    Stopper& root() { return parent_ ? parent_->root() : *this; }
+    const Stopper& root() const { return parent_ ? parent_->root() : *this; }
+    bool look_at_signals(Clock::time_point now);
+    bool handle_signals();
+
+    Stopper* const parent_;
+    const Clock::time_point deadline_;
     std::atomic<bool> stopped_{false};
+    // The following are used without a parent only.
+    std::atomic<Clock::rep> next_signal_check_;
     std::atomic<bool> interrupted_{false};
+    std::exception_ptr pending_;  // guarded by the interpreter's lock, like the next
+    std::thread::id raised_in_;
 };
 
 }  // namespace kempe

@@ -26,12 +26,22 @@ class Instance:
     ) -> None: ...
 
 class Stopper:
-    """Tells kernels when to stop: after ``seconds``, on ``stop()``, or on Ctrl-C."""
+    """Tells kernels when to stop: after ``seconds``, on ``stop()``, or on a signal.
+
+    A kernel that runs when a signal handler raises an exception ends as at a deadline. Of Ctrl-C
+    ``interrupted`` tells; anything else is kept, and raised by the next ``look`` or
+    ``raise_pending`` in the thread of the handler.
+    """
 
     def __init__(self, seconds: float = ...) -> None: ...
+    def child(self, seconds: float = ...) -> Stopper:
+        """Make one with a deadline of its own that also stops, or is interrupted, with this one."""
     def look(self) -> bool:
         """Look at the clock and at pending signals; whether to stop."""
-    def stop(self) -> None: ...
+    def raise_pending(self) -> None:
+        """Raise what a signal handler has raised while a kernel ran, if anything."""
+    def stop(self) -> None:
+        """Stop this one and its children, but not its parent."""
     @property
     def stopped(self) -> bool: ...
     @property

@@ -95,9 +95,10 @@ def check(
     if pair >= 0:
         return FeasibilityReport(n_clusters, False, must_link_path(constraints, pair), 1, None)
     graph = CannotLinkGraph(offsets, targets)
-    return _check_graph(
-        graph, constraints, n_clusters, np.random.default_rng(seed), _core.Stopper(time_limit)
-    )
+    stopper = _core.Stopper(time_limit)
+    report = _check_graph(graph, constraints, n_clusters, np.random.default_rng(seed), stopper)
+    stopper.raise_pending()
+    return report
 
 
 def colour_or_explain(
@@ -137,9 +138,12 @@ def _answer(
     graph: CannotLinkGraph, k: int, rng: np.random.Generator, stopper: _core.Stopper
 ) -> tuple[Answer, NDArray[np.int32]]:
     """Whether k colours suffice, and the largest clique found."""
-    clique, _ = _core.largest_clique(
-        graph.offsets, graph.targets, graph.size + 1, _core.Stopper(CLIQUE_SECONDS)
-    )
+    # No child: a clique proves most where there was no time for anything else.
+    limit = _core.Stopper(CLIQUE_SECONDS)
+    clique, _ = _core.largest_clique(graph.offsets, graph.targets, graph.size + 1, limit)
+    limit.raise_pending()
+    if limit.interrupted:
+        raise KeyboardInterrupt
     if clique.size > k:
         return Answer(core=clique[: k + 1].astype(np.intp)), clique
     return colour_graph(graph, k, rng, stopper), clique

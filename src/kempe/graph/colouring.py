@@ -192,7 +192,7 @@ def _cpsat_model(
         for c in range(k):
             model.add_at_most_one((choice[u * k + c], choice[v * k + c]))
     # Colours are interchangeable: those of one clique can be given beforehand.
-    clique, _ = _core.largest_clique(graph.offsets, graph.targets, k + 1, _core.Stopper(0.1))
+    clique, _ = _core.largest_clique(graph.offsets, graph.targets, k + 1, stopper.child(0.1))
     for c, v in enumerate(clique[:k].tolist()):
         model.add(choice[v * k + c] == 1)
     return model, choice

@@ -105,11 +105,8 @@ class ProgramAssignment:
         start = previous if self._admits(previous, allowed) else None
         if self._seconds >= stopper.remaining:
             return self._solve(costs, allowed, start, stopper)
-        limited = _core.Stopper(self._seconds)
-        result = self._solve(costs, allowed, start, limited)
-        if limited.interrupted:
-            stopper.stop()
-        elif result.status == "timeout":
+        result = self._solve(costs, allowed, start, stopper.child(self._seconds))
+        if result.status == "timeout" and not stopper.look():
             result = self._solve(costs, allowed, start, stopper)
         return result
 

@@ -149,6 +149,7 @@ class Recorder:
         except KeyboardInterrupt:
             reason = "interrupted"
         except NoSolutionFoundError:
+            self.stopper.raise_pending()
             if self.best is None:
                 self._raise_interrupt()
                 raise
@@ -170,6 +171,7 @@ class Recorder:
         KeyboardInterrupt
             If Ctrl-C came before there was any solution.
         """
+        self.stopper.raise_pending()
         if self.best is None:
             self._raise_interrupt(reason)
             raise NoSolutionFoundError(

@@ -1,0 +1,219 @@
+"""When kernels stop: deadlines, signals, and stoppers that depend on others."""
+
+from __future__ import annotations
+
+import gc
+import math
+import os
+import signal
+import threading
+import time
+import weakref
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+
+from kempe import KSKM, KempeKMeans, _core
+from random_problems import large_problem
+
+posix = pytest.mark.skipif(os.name == "nt", reason="signals work differently")
+
+
+class Alarmed(Exception):
+    """What the signal handler of a test raises."""
+
+
+@contextmanager
+def alarm(error, seconds=0.15):
+    """Raise an exception in a signal handler soon."""
+
+    def handler(*_):
+        raise error
+
+    before = signal.signal(signal.SIGALRM, handler)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@pytest.fixture(scope="module")
+def large():
+    return large_problem(0, n=3000, k=20, d=4, n_pairs=300)
+
+
+def relocate(large, stopper):
+    """Run a kernel that only its stopper can end."""
+    problem, colours = large
+    search = _core.SequentialSearch(problem.core, problem.n_clusters)
+    return search.relocate(colours, 10**9, 10**9, 0, -np.inf, 1, stopper)
+
+
+@posix
+def test_what_a_signal_handler_raises_ends_the_kernel_and_is_raised_by_the_next_look(large):
+    stopper = _core.Stopper()
+    error = Alarmed("now")
+    with alarm(error):
+        colours, _, _ = relocate(large, stopper)
+    assert large[0].is_proper(colours)
+    assert stopper.stopped
+    assert not stopper.interrupted
+    with pytest.raises(Alarmed) as raised:
+        stopper.look()
+    assert raised.value is error
+    assert stopper.look(), "it is raised once, and the stopper has stopped for good"
+
+
+@posix
+def test_a_pending_exception_can_be_raised_without_a_look(large):
+    stopper = _core.Stopper()
+    with alarm(Alarmed()):
+        relocate(large, stopper)
+    with pytest.raises(Alarmed):
+        stopper.raise_pending()
+    stopper.raise_pending()
+
+
+@posix
+def test_ctrl_c_is_no_pending_exception(large):
+    stopper = _core.Stopper()
+    with alarm(KeyboardInterrupt):
+        relocate(large, stopper)
+    assert stopper.interrupted
+    stopper.raise_pending()
+    assert stopper.look()
+
+
+@posix
+def test_a_pending_exception_waits_for_the_thread_of_the_handler(large):
+    stopper = _core.Stopper()
+    with alarm(Alarmed()):
+        relocate(large, stopper)
+    answers = []
+    other = threading.Thread(target=lambda: answers.append(stopper.look()))
+    other.start()
+    other.join()
+    assert answers == [True]
+    with pytest.raises(Alarmed):
+        stopper.look()
+
+
+@posix
+@pytest.mark.parametrize(
+    "model",
+    [
+        KempeKMeans(20, max_mutations=10**8, random_state=0),
+        KempeKMeans(20, max_mutations=10**8, random_state=0, n_jobs=2),
+        KSKM(20, max_mutations=10**8, random_state=0),
+    ],
+    ids=["memetic", "threads", "KSKM"],
+)
+def test_what_a_signal_handler_raises_leaves_fit(model, large):
+    problem, _ = large
+    with alarm(Alarmed(), 0.4), pytest.raises(Alarmed):
+        model.fit(problem.rows, constraints=problem.constraints)
+
+
+@posix
+def test_a_stopper_with_an_exception_is_freed_once_it_was_raised(large):
+    class Marked(Alarmed):
+        pass
+
+    def run():
+        stopper, error = _core.Stopper(), Marked()
+        with alarm(error):
+            relocate(large, stopper)
+        with pytest.raises(Marked):
+            stopper.look()
+        return weakref.ref(error)
+
+    error = run()
+    gc.collect()
+    assert error() is None
+
+
+def test_without_a_limit_nothing_stops():
+    stopper = _core.Stopper()
+    assert not stopper.look()
+    assert not stopper.stopped
+    assert stopper.remaining > 1e6
+    stopper.raise_pending()
+
+
+@pytest.mark.parametrize(
+    ("own", "parents", "least"), [(math.inf, 50.0, 50.0), (50.0, math.inf, 50.0), (20.0, 50.0, 20.0)]
+)
+def test_a_child_has_the_time_that_is_left_to_both(own, parents, least):
+    child = _core.Stopper(parents).child(own)
+    assert least - 5 < child.remaining <= least
+
+
+def test_the_deadline_of_a_child_is_its_own():
+    parent = _core.Stopper()
+    child = parent.child(0.0)
+    assert child.look()
+    assert child.stopped
+    assert not parent.look()
+    assert not parent.stopped
+
+
+def test_the_deadline_of_a_parent_ends_its_children():
+    child = _core.Stopper(0.02).child()
+    time.sleep(0.05)
+    assert child.look()
+
+
+def test_stopping_a_child_leaves_its_parent_and_its_siblings_alone():
+    parent = _core.Stopper()
+    child, sibling = parent.child(), parent.child()
+    child.stop()
+    assert child.look()
+    assert not parent.look()
+    assert not sibling.look()
+
+
+def test_stopping_a_parent_stops_all_below():
+    parent = _core.Stopper()
+    grandchild = parent.child().child()
+    assert not grandchild.look()
+    parent.stop()
+    assert grandchild.stopped
+    assert grandchild.look()
+
+
+def test_a_kernel_with_a_child_ends_when_the_parent_is_stopped(large):
+    parent = _core.Stopper()
+    threading.Timer(0.1, parent.stop).start()
+    relocate(large, parent.child())
+
+
+@posix
+def test_an_interrupt_reaches_parent_and_child(large):
+    parent = _core.Stopper()
+    child = parent.child()
+    with alarm(KeyboardInterrupt):
+        relocate(large, child)
+    assert child.interrupted
+    assert parent.interrupted
+    assert parent.stopped
+
+
+@posix
+@pytest.mark.parametrize("asked", ["parent", "child"])
+def test_a_pending_exception_of_a_child_is_that_of_its_parent(large, asked):
+    stoppers = {"parent": _core.Stopper()}
+    stoppers["child"] = stoppers["parent"].child(1000.0)
+    with alarm(Alarmed()):
+        relocate(large, stoppers["child"])
+    with pytest.raises(Alarmed):
+        stoppers[asked].look()
+
+
+def test_a_child_keeps_its_parent():
+    child = _core.Stopper(1000.0).child()
+    gc.collect()
+    assert not child.look()
+    assert 900 < child.remaining <= 1000
