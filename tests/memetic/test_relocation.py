@@ -8,8 +8,8 @@ from scipy.spatial.distance import cdist
 
 from core_random import CoreRandom
 from kempe import KempeKMeans, _core
-from kempe.search.relocation import removal_chances
 from kempe.problem import Problem
+from kempe.search.relocation import removal_chances
 from random_problems import random_problem
 
 LONG = 1e9

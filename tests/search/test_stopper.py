@@ -144,7 +144,8 @@ def test_without_a_limit_nothing_stops():
 
 
 @pytest.mark.parametrize(
-    ("own", "parents", "least"), [(math.inf, 50.0, 50.0), (50.0, math.inf, 50.0), (20.0, 50.0, 20.0)]
+    ("own", "parents", "least"),
+    [(math.inf, 50.0, 50.0), (50.0, math.inf, 50.0), (20.0, 50.0, 20.0)],
 )
 def test_a_child_has_the_time_that_is_left_to_both(own, parents, least):
     child = _core.Stopper(parents).child(own)
