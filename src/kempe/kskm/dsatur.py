@@ -80,7 +80,7 @@ def any_colouring(
     if known is not None:
         another = colour_graph(problem.graph, problem.n_clusters, rng, stopper, turns=1)
         return known if another.colours is None else another.colours
-    colours, stuck = _core.dsatur(problem.core, problem.n_clusters)
+    colours, stuck = _core.dsatur(problem.graph.core, problem.n_clusters)
     if stuck < 0:
         return colours
     if exhaustive:
@@ -100,4 +100,4 @@ def is_tight(problem: Problem) -> bool:
     """
     if problem.graph.degree.max(initial=0) < problem.n_clusters:
         return False
-    return bool(_core.dsatur(problem.core, problem.n_clusters)[1] >= 0)
+    return bool(_core.dsatur(problem.graph.core, problem.n_clusters)[1] >= 0)
