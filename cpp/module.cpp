@@ -10,7 +10,6 @@ NB_MODULE(_core, m) {
     kempe::bind_cliques(m);
     kempe::bind_clusters(m);
     kempe::bind_cost_assignment(m);
-    kempe::bind_costs(m);
     kempe::bind_dsatur(m);
     kempe::bind_edges(m);
     kempe::bind_empty_clusters(m);

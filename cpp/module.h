@@ -13,7 +13,6 @@ void bind_chains(nanobind::module_& m);
 void bind_cliques(nanobind::module_& m);
 void bind_clusters(nanobind::module_& m);
 void bind_cost_assignment(nanobind::module_& m);
-void bind_costs(nanobind::module_& m);
 void bind_dsatur(nanobind::module_& m);
 void bind_edges(nanobind::module_& m);
 void bind_empty_clusters(nanobind::module_& m);

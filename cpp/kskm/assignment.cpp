@@ -1,7 +1,11 @@
-// Simultaneous Kempe assignment (Algorithm 2 of the paper) with the greedy choice of swaps, and
-// the descents built on it. All chains, all conflicts, one independent set, apply, repeat.
+// Simultaneous Kempe assignment (Algorithm 2 of the paper), and the descents built on it. All
+// chains, all conflicts, one independent set, apply, repeat.
+#include <nanobind/stl/optional.h>
+
 #include <algorithm>
+#include <functional>
 #include <numeric>
+#include <optional>
 #include <stdexcept>
 #include <vector>
 
@@ -17,11 +21,34 @@
 namespace kempe {
 namespace {
 
+using Mask = std::vector<char>;
+using Chooser = std::function<Mask(const Moves&, const Conflicts&)>;
+
+Mask greedy_choice(const Moves& moves, const Conflicts& conflicts) {
+    return greedy_independent_set({moves.gain, conflicts.offsets, conflicts.targets});
+}
+
+// What is chosen together must be compatible, or the colouring would not stay proper.
+Mask checked_mask(const nb::object& answer, const Conflicts& conflicts) {
+    In1<bool> array;
+    if (!nb::try_cast(answer, array, /*convert=*/false) ||
+        array.shape(0) + 1 != conflicts.offsets.size())
+        throw std::invalid_argument("choose must return an array of bool, one for each chain");
+    const Mask mask(array.data(), array.data() + array.shape(0));
+    for (std::size_t s = 0; s < mask.size(); ++s)
+        for (std::int64_t i = conflicts.offsets[s]; mask[s] && i < conflicts.offsets[s + 1]; ++i)
+            if (mask[conflicts.targets[i]])
+                throw std::invalid_argument("choose must not return chains that conflict");
+    return mask;
+}
+
 class SimultaneousDescent {
  public:
-    SimultaneousDescent(const Instance& instance, int k, const Colour* colours)
+    SimultaneousDescent(const Instance& instance, int k, const Colour* colours,
+                        const Chooser& choose)
         : instance_(instance),
           k_(k),
+          choose_(choose),
           colouring_(instance.graph, instance.constrained_vertices, k, colours),
           changed_(k, 1) {}
 
@@ -31,11 +58,10 @@ class SimultaneousDescent {
         compute_costs(instance_, centroids, k_, colouring_.costs());
     }
 
-    // One KSAssignment. Returns whether there was anything to improve.
+    // One KSAssignment. Returns whether anything was swapped.
     bool step() {
         colouring_.find_improving_chains(chains_);
-        bool improved = chains_.size() > 0;
-        if (improved) swap_compatible();
+        bool improved = chains_.size() > 0 && swap_compatible();
         // A free vertex has no conflicts, so its best swap is the one to its nearest centroid.
         for (Vertex v : instance_.free_vertices) {
             const Colour c = colouring_.cheapest(v);
@@ -58,11 +84,10 @@ class SimultaneousDescent {
     }
 
  private:
-    void swap_compatible() {
-        const Conflicts conflicts = find_conflicts(instance_.graph, view(chains_));
-        const auto chosen =
-            greedy_independent_set({chains_.gain, conflicts.offsets, conflicts.targets});
+    bool swap_compatible() {
+        const Mask chosen = choose_(chains_, find_conflicts(instance_.graph, view(chains_)));
         chains_.for_chosen(chosen, [&](Vertex v, Colour c) { recolour(v, c); });
+        return std::find(chosen.begin(), chosen.end(), 1) != chosen.end();
     }
 
     void recolour(Vertex v, Colour c) {
@@ -108,53 +133,72 @@ class SimultaneousDescent {
 
     const Instance& instance_;
     int k_;
+    const Chooser& choose_;
     Colouring colouring_;
     Moves chains_;
     std::vector<char> changed_;  // clusters that gained or lost a vertex since the last update
 };
 
+using Choice = std::optional<nb::callable>;
+
+// A function of Python that chooses moves, given their gains and conflicts: a mask of those it
+// takes. It works with the interpreter's lock, and gets arrays that it may keep.
+Chooser chooser(const Choice& choose) {
+    if (!choose) return greedy_choice;
+    return [&](const Moves& moves, const Conflicts& conflicts) {
+        nb::gil_scoped_acquire acquire;
+        const nb::object answer =
+            (*choose)(to_numpy(std::vector(moves.gain)), to_numpy(std::vector(conflicts.offsets)),
+                      to_numpy(std::vector(conflicts.targets)));
+        return checked_mask(answer, conflicts);
+    };
+}
+
 template <class Work>
-Out1<Colour> run(const Instance& instance, const In1<Colour>& colours, int k, Work&& work) {
+Out1<Colour> run(const Instance& instance, const In1<Colour>& colours, int k, const Choice& choose,
+                 Work&& work) {
+    check_n_clusters(k);
     check_colours(colours, instance.size, k);
+    const Chooser how = chooser(choose);
     return to_numpy(unlocked([&] {
-        SimultaneousDescent descent(instance, k, colours.data());
+        SimultaneousDescent descent(instance, k, colours.data(), how);
         work(descent);
         return descent.colours();
     }));
 }
 
-Out1<Colour> simultaneous_step(const Instance& instance, In1<Colour> colours,
-                               In2<double> centroids) {
+Out1<Colour> simultaneous_step(const Instance& instance, In1<Colour> colours, In2<double> centroids,
+                               Choice choose) {
     check_centroids(centroids, instance.dimension);
-    return run(instance, colours, static_cast<int>(centroids.shape(0)), [&](auto& descent) {
+    return run(instance, colours, static_cast<int>(centroids.shape(0)), choose, [&](auto& descent) {
         descent.set_centroids(centroids.data());
         descent.step();
     });
 }
 
 Out1<Colour> simultaneous_settle(const Instance& instance, In1<Colour> colours,
-                                 In2<double> centroids, Stopper& stopper) {
+                                 In2<double> centroids, Stopper& stopper, Choice choose) {
     check_centroids(centroids, instance.dimension);
-    return run(instance, colours, static_cast<int>(centroids.shape(0)), [&](auto& descent) {
+    return run(instance, colours, static_cast<int>(centroids.shape(0)), choose, [&](auto& descent) {
         descent.set_centroids(centroids.data());
         descent.settle(stopper);
     });
 }
 
 Out1<Colour> simultaneous_descend(const Instance& instance, In1<Colour> colours, int k,
-                                  Stopper& stopper) {
-    return run(instance, colours, k, [&](auto& descent) { descent.descend(stopper); });
+                                  Stopper& stopper, Choice choose) {
+    return run(instance, colours, k, choose, [&](auto& descent) { descent.descend(stopper); });
 }
 
 }  // namespace
 
 void bind_assignment(nb::module_& m) {
     m.def("simultaneous_step", &simultaneous_step, nb::arg("instance"), nb::arg("colours"),
-          nb::arg("centroids"));
+          nb::arg("centroids"), nb::arg("choose") = nb::none());
     m.def("simultaneous_settle", &simultaneous_settle, nb::arg("instance"), nb::arg("colours"),
-          nb::arg("centroids"), nb::arg("stopper"));
+          nb::arg("centroids"), nb::arg("stopper"), nb::arg("choose") = nb::none());
     m.def("simultaneous_descend", &simultaneous_descend, nb::arg("instance"), nb::arg("colours"),
-          nb::arg("n_clusters"), nb::arg("stopper"));
+          nb::arg("n_clusters"), nb::arg("stopper"), nb::arg("choose") = nb::none());
 }
 
 }  // namespace kempe

@@ -117,8 +117,7 @@ void add_free_chains(const Instance& instance, const Colouring& colouring, Moves
         }
 }
 
-nb::tuple improving_chains(const Instance& instance, In1<Colour> colours, In2<double> centroids,
-                           bool free) {
+nb::tuple improving_chains(const Instance& instance, In1<Colour> colours, In2<double> centroids) {
     const int k = static_cast<int>(centroids.shape(0));
     check_centroids(centroids, instance.dimension);
     check_colours(colours, instance.size, k);
@@ -127,7 +126,7 @@ nb::tuple improving_chains(const Instance& instance, In1<Colour> colours, In2<do
         Colouring colouring(instance.graph, instance.constrained_vertices, k, colours.data());
         compute_costs(instance, centroids.data(), k, colouring.costs());
         colouring.find_improving_chains(chains);
-        if (free) add_free_chains(instance, colouring, chains);
+        add_free_chains(instance, colouring, chains);
         return chains;
     }));
 }
@@ -136,7 +135,7 @@ nb::tuple improving_chains(const Instance& instance, In1<Colour> colours, In2<do
 
 void bind_chains(nb::module_& m) {
     m.def("improving_chains", &improving_chains, nb::arg("instance"), nb::arg("colours"),
-          nb::arg("centroids"), nb::arg("free") = true);
+          nb::arg("centroids"));
 }
 
 }  // namespace kempe

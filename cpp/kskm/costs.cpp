@@ -3,10 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "basics/arrays.h"
-#include "basics/checks.h"
 #include "basics/distances.h"
-#include "module.h"
 
 namespace kempe {
 
@@ -60,46 +57,6 @@ void compute_costs(const Instance& instance, const double* centroids, int k,
     std::vector<Colour> all(k);
     std::iota(all.begin(), all.end(), 0);
     update_costs(instance, centroids, k, all, cost);
-}
-
-namespace {
-
-template <class T>
-double cost_of(const Instance& instance, const Points<T>& points, Vertex v, const double* centroids,
-               Colour c) {
-    const double* centroid = centroids + static_cast<std::size_t>(c) * instance.dimension;
-    return instance.weight[v] * squared_distance(points[v], centroid, instance.dimension);
-}
-
-Out1<Colour> assign_free(const Instance& instance, In1<Colour> colours, In2<double> centroids) {
-    const int k = static_cast<int>(centroids.shape(0));
-    check_centroids(centroids, instance.dimension);
-    check_colours(colours, instance.size, k);
-    std::vector<Colour> result(colours.data(), colours.data() + instance.size);
-    {
-        nb::gil_scoped_release release;
-        with_points(instance, [&](const auto& points) {
-            for (Vertex v : instance.free_vertices) {
-                const double own = cost_of(instance, points, v, centroids.data(), result[v]);
-                double lowest = own;
-                for (Colour c = 0; c < k; ++c) {
-                    const double cost = cost_of(instance, points, v, centroids.data(), c);
-                    if (cost < lowest && improves(own, cost)) {
-                        lowest = cost;
-                        result[v] = c;
-                    }
-                }
-            }
-        });
-    }
-    return to_numpy(std::move(result));
-}
-
-}  // namespace
-
-void bind_costs(nb::module_& m) {
-    m.def("assign_free", &assign_free, nb::arg("instance"), nb::arg("colours"),
-          nb::arg("centroids"));
 }
 
 }  // namespace kempe

@@ -1,5 +1,6 @@
 """Compiled kernels of kempe: arrays in, arrays out. They release the GIL while they work."""
 
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -170,16 +171,13 @@ def kmeans_plus_plus(instance: Instance, candidates: _Ints, n_clusters: int, see
 def own_costs(instance: Instance, colours: _Ints, centroids: _Floats) -> _Floats:
     """Weighted squared distance of every supernode to its centroid."""
 
-def assign_free(instance: Instance, colours: _Ints, centroids: _Floats) -> _Ints:
-    """Move the supernodes without a cannot-link edge to their nearest centroids."""
-
 def improving_chains(
-    instance: Instance, colours: _Ints, centroids: _Floats, free: bool = True
+    instance: Instance, colours: _Ints, centroids: _Floats
 ) -> tuple[_Longs, _Ints, _Ints, _Floats]:
     """All Kempe chains whose swap lowers the cost at fixed centroids.
 
     Offsets into the vertices of the chains, the vertices, the colour each gets by the swap, and the
-    gain of every chain. Without ``free``, vertices that have no cannot-link edge are left out.
+    gain of every chain.
     """
 
 def move_conflicts(
@@ -191,16 +189,33 @@ def move_conflicts(
     have the same colour afterwards.
     """
 
-def simultaneous_step(instance: Instance, colours: _Ints, centroids: _Floats) -> _Ints:
-    """One simultaneous Kempe assignment with the greedy independent set."""
+# Chooses chains by their gains and the graph of conflicts (offsets, targets): a mask.
+_Choose: TypeAlias = Callable[[_Floats, _Longs, _Ints], NDArray[np.bool_]]
+
+def simultaneous_step(
+    instance: Instance, colours: _Ints, centroids: _Floats, choose: _Choose | None = None
+) -> _Ints:
+    """One simultaneous Kempe assignment: all improving chains, of which ``choose`` takes some.
+
+    ``None``: the greedy independent set, without the interpreter's lock. Vertices that have no
+    cannot-link edge go to their nearest centroids.
+    """
 
 def simultaneous_settle(
-    instance: Instance, colours: _Ints, centroids: _Floats, stopper: Stopper
+    instance: Instance,
+    colours: _Ints,
+    centroids: _Floats,
+    stopper: Stopper,
+    choose: _Choose | None = None,
 ) -> _Ints:
     """Repeat ``simultaneous_step`` until no chain improves."""
 
 def simultaneous_descend(
-    instance: Instance, colours: _Ints, n_clusters: int, stopper: Stopper
+    instance: Instance,
+    colours: _Ints,
+    n_clusters: int,
+    stopper: Stopper,
+    choose: _Choose | None = None,
 ) -> _Ints:
     """Alternate centroid update and ``simultaneous_step`` until no chain improves."""
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from kempe import _core
 from kempe.kskm import mwis
-from kempe.kskm.assignment import SimultaneousDescent, _centroids
+from kempe.kskm.assignment import SimultaneousDescent
 from kempe.kskm.chains import conflicts, improving_chains
 from kempe.problem import Problem
 from kempe.search.descent import Context
@@ -17,11 +17,27 @@ seeds = st.integers(0, 2**32 - 1)
 methods = st.sampled_from(mwis.METHODS)
 
 
-def step_in_parts(problem, colours, centroids):
+def step_in_parts(problem, colours, centroids, method="greedy", rng=None):
     """Twin of the compiled step: all chains, free vertices included, then the independent set."""
     chains = improving_chains(problem, colours, centroids)
-    chosen = mwis.solve(chains.gain, *conflicts(problem, chains), "greedy")
+    chosen = mwis.solve(chains.gain, *conflicts(problem, chains), method, rng)
     return chains.apply(colours, chosen)
+
+
+def means_of(problem, colours):
+    """Means of the clusters; each empty one is put on another of the supernodes that cost most."""
+    centroids, _ = problem.means(colours)
+    empty = np.flatnonzero(np.bincount(colours, minlength=problem.n_clusters) == 0)
+    costly = np.argsort(-problem.own_costs(colours, centroids), kind="stable")[: empty.size]
+    centroids[empty] = problem.points(costly)
+    return centroids
+
+
+def repeated(step, colours):
+    """Step until nothing changes."""
+    while not np.array_equal(after := step(colours), colours):
+        colours = after
+    return colours
 
 
 def random_centroids(problem, seed):
@@ -67,7 +83,7 @@ def test_a_descent_ends_in_a_local_optimum_that_is_no_worse(seed, method):
     after = SimultaneousDescent(method).descend(context_of(problem), colours)
     assert problem.is_proper(after)
     assert problem.inertia(after) <= problem.inertia(colours) * (1 + 1e-12)
-    assert improving_chains(problem, after, _centroids(problem, after)).n_moves == 0
+    assert improving_chains(problem, after, means_of(problem, after)).n_moves == 0
 
 
 @given(seeds)
@@ -76,7 +92,7 @@ def test_the_inertia_falls_with_every_step_of_a_descent(seed):
     problem, colours = random_problem(seed, n=60, density=0.2)
     history = [problem.inertia(colours)]
     while True:
-        after = step_in_parts(problem, colours, _centroids(problem, colours))
+        after = step_in_parts(problem, colours, means_of(problem, colours))
         if np.array_equal(after, colours):
             break
         colours = after
@@ -129,3 +145,94 @@ def test_a_stopped_descent_returns_a_proper_colouring(method):
 def test_an_unknown_independent_set_method_is_refused():
     with pytest.raises(ValueError, match="mwis must be one of"):
         SimultaneousDescent(mwis="best")
+
+
+@given(seeds, methods, st.sampled_from([0.1, 0.4]))
+@settings(max_examples=40, deadline=None)
+def test_loops_with_any_choice_end_where_the_repeated_step_does(seed, method, density):
+    problem, colours = random_problem(seed, density=density)
+    descent, centroids = SimultaneousDescent(method), random_centroids(problem, seed)
+    settled = repeated(lambda c: step_in_parts(problem, c, centroids, method), colours)
+    after = descent.settle(context_of(problem), colours, centroids)
+    assert problem.inertia(after, centroids) == pytest.approx(problem.inertia(settled, centroids))
+    lowest = repeated(lambda c: step_in_parts(problem, c, means_of(problem, c), method), colours)
+    after = descent.descend(context_of(problem), colours)
+    assert problem.inertia(after) == pytest.approx(problem.inertia(lowest))
+
+
+def kernels(problem, colours, choose):
+    """All three kernels that take a choice, ready to run."""
+    core, centroids, stopper = problem.core, random_centroids(problem, 0), _core.Stopper()
+    k = problem.n_clusters
+    return [
+        lambda: _core.simultaneous_step(core, colours, centroids, choose),
+        lambda: _core.simultaneous_settle(core, colours, centroids, stopper, choose),
+        lambda: _core.simultaneous_descend(core, colours, k, stopper, choose),
+    ]
+
+
+def test_the_choice_sees_gains_and_conflicts_that_it_may_keep():
+    problem, colours = random_problem(1, density=0.4)
+    kept = []
+
+    def choose(gain, offsets, targets):
+        kept.append((gain, offsets, targets))
+        return mwis.solve(gain, offsets, targets)
+
+    for kernel in kernels(problem, colours, choose):
+        kernel()
+    for gain, offsets, targets in kept:
+        assert (gain > 0).all()
+        assert offsets.size == gain.size + 1
+        assert offsets[-1] == targets.size
+    first = improving_chains(problem, colours, random_centroids(problem, 0))
+    bound = np.isin(first.vertices[first.offsets[:-1]], np.flatnonzero(problem.graph.degree))
+    np.testing.assert_array_equal(kept[0][0], first.gain[bound])
+
+
+def test_what_a_choice_raises_reaches_the_caller():
+    problem, colours = random_problem(1, density=0.4)
+
+    def choose(*_):
+        raise LookupError("nothing suits")
+
+    for kernel in kernels(problem, colours, choose):
+        with pytest.raises(LookupError, match="nothing suits"):
+            kernel()
+
+
+def test_choosing_nothing_ends_the_loop():
+    problem, colours = random_problem(1, density=0.4)
+    for kernel in kernels(problem, colours, lambda gain, *_: np.zeros(gain.size, dtype=bool)):
+        after = kernel()
+        tied = problem.graph.degree > 0
+        np.testing.assert_array_equal(after[tied], colours[tied])
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (lambda gain: np.ones(gain.size + 1, dtype=bool), "one for each chain"),
+        (lambda gain: np.ones(gain.size, dtype=np.int64), "array of bool"),
+        (lambda gain: None, "array of bool"),
+    ],
+)
+def test_a_choice_that_would_do_harm_is_refused(answer, message):
+    problem, colours = random_problem(1, density=0.4)
+    for kernel in kernels(problem, colours, lambda gain, *_: answer(gain)):
+        with pytest.raises(ValueError, match=message):
+            kernel()
+
+
+def test_a_choice_of_chains_that_conflict_is_refused():
+    problem, colours = random_problem(1, density=0.4)
+    step, *_ = kernels(problem, colours, lambda gain, *_: np.ones(gain.size, dtype=bool))
+    with pytest.raises(ValueError, match="conflict"):
+        step()
+
+
+def test_a_choice_must_be_callable():
+    problem, colours = random_problem(1)
+    for kernel in kernels(problem, colours, "greedy"):
+        with pytest.raises(TypeError):
+            kernel()

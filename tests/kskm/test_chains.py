@@ -79,17 +79,6 @@ def test_chains_towards_an_empty_cluster_are_single_vertices():
     assert all(vertices.size == 1 for vertices in into_empty)
 
 
-def test_free_vertices_can_be_left_out():
-    problem, colours = random_problem(5, density=0.02)
-    centroids = random_centroids(problem, 5)
-    free = np.flatnonzero(problem.graph.degree == 0)
-    with_free = improving_chains(problem, colours, centroids)
-    without = improving_chains(problem, colours, centroids, free=False)
-    assert np.isin(free, with_free.vertices).any()
-    assert not np.isin(free, without.vertices).any()
-    assert with_free.n_moves - without.n_moves == np.isin(with_free.vertices, free).sum()
-
-
 @given(seeds)
 @settings(max_examples=40, deadline=None)
 def test_every_single_swap_keeps_the_colouring_proper(seed):
@@ -149,16 +138,6 @@ def test_wrong_arrays_are_refused():
         _core.move_conflicts(
             problem.core, np.array([0, 1]), np.array([999], np.int32), np.array([0], np.int32)
         )
-
-
-@given(seeds)
-@settings(max_examples=20, deadline=None)
-def test_free_vertices_go_to_their_nearest_centroid(seed):
-    problem, colours = random_problem(seed, density=0.02, weighted=True)
-    centroids = random_centroids(problem, seed)
-    after = _core.assign_free(problem.core, colours, centroids)
-    nearest = problem.costs(centroids).argmin(axis=1)
-    np.testing.assert_array_equal(after, np.where(problem.graph.degree == 0, nearest, colours))
 
 
 def test_own_costs_are_those_of_the_own_centroid():

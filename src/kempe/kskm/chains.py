@@ -44,16 +44,13 @@ class Moves(NamedTuple):
         return after
 
 
-def improving_chains(
-    problem: Problem, colours: Colours, centroids: Centroids, *, free: bool = True
-) -> Moves:
+def improving_chains(problem: Problem, colours: Colours, centroids: Centroids) -> Moves:
     """All Kempe chains whose swap lowers the cost at fixed centroids.
 
     The paper's swap cost is the negative of the gain. Between a cluster and an empty one, every
-    supernode is a chain of its own. ``free`` says whether to include supernodes without a
-    cannot-link edge, for which the nearest centroid is the answer anyway.
+    supernode is a chain of its own.
     """
-    return Moves(*_core.improving_chains(problem.core, colours, centroids, free))
+    return Moves(*_core.improving_chains(problem.core, colours, centroids))
 
 
 def conflicts(problem: Problem, moves: Moves) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
