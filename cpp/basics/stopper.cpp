@@ -21,21 +21,23 @@ Clock::time_point after(double seconds) {
 
 }  // namespace
 
-Stopper::Stopper(double seconds, Stopper* parent)
+Stopper::Stopper(double seconds, Stopper* parent, bool overtime)
     : parent_(parent),
+      overtime_(overtime),
       deadline_(after(seconds)),
       next_signal_check_((Clock::now() + kSignalInterval).time_since_epoch().count()) {}
 
 double Stopper::remaining() const {
     const double own =
         std::max(0.0, std::chrono::duration<double>(deadline_ - Clock::now()).count());
-    return parent_ ? std::min(own, parent_->remaining()) : own;
+    return parent_ && !overtime_ ? std::min(own, parent_->remaining()) : own;
 }
 
 bool Stopper::look() {
     if (stopped()) return true;
     const auto now = Clock::now();
-    if (now >= deadline_ || (parent_ ? parent_->look() : look_at_signals(now))) stop();
+    const bool within_parent = parent_ && !overtime_;
+    if (now >= deadline_ || (within_parent ? parent_->look() : root().look_at_signals(now))) stop();
     return stopped();
 }
 
@@ -51,6 +53,7 @@ bool Stopper::look_at_signals(Clock::time_point now) {
 bool Stopper::handle_signals() {
     nb::gil_scoped_acquire acquire;
     if (PyErr_CheckSignals() == 0) return false;
+    signalled_.store(true, std::memory_order_relaxed);
     if (PyErr_ExceptionMatches(PyExc_KeyboardInterrupt)) {
         PyErr_Clear();
         interrupted_.store(true, std::memory_order_relaxed);
@@ -73,8 +76,12 @@ void bind_stopper(nb::module_& m) {
     nb::class_<Stopper>(m, "Stopper")
         .def(nb::init<double>(), nb::arg("seconds") = never)
         .def(
-            "child", [](Stopper& parent, double seconds) { return new Stopper(seconds, &parent); },
-            nb::arg("seconds") = never, nb::keep_alive<0, 1>(), nb::rv_policy::take_ownership)
+            "child",
+            [](Stopper& parent, double seconds, bool overtime) {
+                return new Stopper(seconds, &parent, overtime);
+            },
+            nb::arg("seconds") = never, nb::arg("overtime") = false, nb::keep_alive<0, 1>(),
+            nb::rv_policy::take_ownership)
         .def("look",
              [](Stopper& stopper) {
                  const bool stop = unlocked([&] { return stopper.look(); });

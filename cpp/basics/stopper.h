@@ -10,12 +10,13 @@
 
 namespace kempe {
 
-// A stopper with a parent has a deadline of its own and stops when its parent does. Signals are the
-// business of the one without a parent, from which all others learn of them.
+// A stopper with a parent has a deadline of its own and stops when its parent does; in overtime
+// only when a signal comes, whatever the parent's deadline. Signals are the business of the one
+// without a parent, from which all others learn of them.
 class Stopper {
  public:
     explicit Stopper(double seconds = std::numeric_limits<double>::infinity(),
-                     Stopper* parent = nullptr);
+                     Stopper* parent = nullptr, bool overtime = false);
 
     // Cheap enough for inner loops: looks at the clock on every 256th call of a thread, and at
     // pending signals ten times a second.
@@ -29,7 +30,8 @@ class Stopper {
 
     void stop() { stopped_.store(true, std::memory_order_relaxed); }
     bool stopped() const {
-        return stopped_.load(std::memory_order_relaxed) || (parent_ && parent_->stopped());
+        return stopped_.load(std::memory_order_relaxed) ||
+               (parent_ && (overtime_ ? signalled() : parent_->stopped()));
     }
     // Whether it was Ctrl-C. The caller returns what it has, and Python code asks.
     bool interrupted() const { return root().interrupted_.load(std::memory_order_relaxed); }
@@ -45,16 +47,19 @@ class Stopper {
 
     Stopper& root() { return parent_ ? parent_->root() : *this; }
     const Stopper& root() const { return parent_ ? parent_->root() : *this; }
+    bool signalled() const { return root().signalled_.load(std::memory_order_relaxed); }
     bool look_at_signals(Clock::time_point now);
     bool handle_signals();
 
     Stopper* const parent_;
+    const bool overtime_;
     const Clock::time_point deadline_;
     std::atomic<bool> stopped_{false};
     // The following are used without a parent only.
     std::atomic<Clock::rep> next_signal_check_;
-    std::atomic<bool> interrupted_{false};
-    std::exception_ptr pending_;  // guarded by the interpreter's lock, like the next
+    std::atomic<bool> signalled_{false};    // a handler has raised an exception
+    std::atomic<bool> interrupted_{false};  // that of Ctrl-C
+    std::exception_ptr pending_;            // guarded by the interpreter's lock, like the next
     std::thread::id raised_in_;
 };
 

@@ -48,8 +48,11 @@ class Stopper:
     """
 
     def __init__(self, seconds: float = ...) -> None: ...
-    def child(self, seconds: float = ...) -> Stopper:
-        """Make one with a deadline of its own that also stops, or is interrupted, with this one."""
+    def child(self, seconds: float = ..., overtime: bool = False) -> Stopper:
+        """Make one with a deadline of its own that also stops, or is interrupted, with this one.
+
+        In overtime its deadline may lie behind that of this one, and only signals end both.
+        """
     def look(self) -> bool:
         """Look at the clock and at pending signals; whether to stop."""
     def raise_pending(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from numbers import Integral, Real
@@ -261,23 +262,31 @@ class SearchingClusterer(ConstrainedClusterer):
         """Give the number of mutations after which a search ends."""
 
     def _solve(self, problem: Problem) -> Result:
-        results: list[Result] = []
+        """Search ``n_init`` times; a search that finds nothing fails only if all do."""
+        started = time.perf_counter()
+        best: Result | None = None
+        failure: Exception | None = None
         for rng in self._generator().spawn(self.n_init):
-            spent = sum(result.runtime for result in results)
-            if self.time_limit is not None and spent >= self.time_limit:
-                break
+            spent = time.perf_counter() - started
             try:
                 with self._recorder(problem, self._rules(problem), spent=spent) as recorder:
-                    results.append(self._search(problem, recorder, rng))
-            except (NoSolutionFoundError, KeyboardInterrupt) as ending:
-                if not results:
+                    result = self._search(problem, recorder, rng)
+            except NoSolutionFoundError as error:
+                failure = failure or error
+            except KeyboardInterrupt:
+                if best is None:
                     raise
-                if isinstance(ending, KeyboardInterrupt):
-                    break
-                continue
-            if results[-1].stop_reason in self._ends_all:
                 break
-        return min(results, key=lambda result: result.inertia)
+            else:
+                best = result if best is None or result.inertia < best.inertia else best
+                if result.stop_reason in self._ends_all:
+                    break
+            if self.time_limit is not None and time.perf_counter() - started >= self.time_limit:
+                break
+        if best is None:
+            assert failure is not None
+            raise failure
+        return best
 
     def _rules(self, problem: Problem) -> list[StoppingRule]:
         rules: list[StoppingRule] = [MaxMutations(self._mutations(problem))]

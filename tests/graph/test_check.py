@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import time
+
 import numpy as np
 import pytest
 
-from kempe import Constraints, InfeasibleConstraintsError, NoSolutionFoundError, _core
+from kempe import (
+    Constraints,
+    InfeasibleConstraintsError,
+    KempeKMeans,
+    NoSolutionFoundError,
+    _core,
+)
 from kempe.graph.certificates import Clique, CriticalPairs, MustLinkPath, pairs_graph
 from kempe.graph.check import colour_or_explain
 from kempe.graph.colouring import colour_graph
@@ -171,3 +181,37 @@ def test_constraints_are_feasible_with_bounds_on_the_smallest_number():
     assert report.upper_bound == 5
     assert report.lower_bound == 5
     assert "smallest number that works is 5" in str(report)
+
+
+HARD_TASKS = {
+    "check": lambda constraints: constraints.check(9, time_limit=600),
+    "fit": lambda constraints: KempeKMeans(9, random_state=0).fit(POINTS, constraints=constraints),
+    "verify": lambda constraints: CriticalPairs(constraints.cannot_link, 9, False).verify(
+        constraints, 9, seconds=600
+    ),
+}
+POINTS = np.random.default_rng(0).normal(size=(81, 2))
+
+
+@pytest.mark.timing
+@pytest.mark.skipif(os.name == "nt", reason="signals work differently")
+@pytest.mark.parametrize("error", [KeyboardInterrupt, TimeoutError])
+@pytest.mark.parametrize("task", HARD_TASKS)
+def test_a_signal_ends_a_search_for_a_colouring_at_once(task, error):
+    """Nobody knows fast whether nine colours suffice for the queens of a board of nine."""
+    constraints = Constraints(cannot_link=queens(9))
+
+    def handler(*_):
+        raise error
+
+    before = signal.signal(signal.SIGALRM, handler)
+    # Late enough for a solver to be at work, if there is one.
+    signal.setitimer(signal.ITIMER_REAL, 1.5)
+    began = time.perf_counter()
+    try:
+        with pytest.raises(error):
+            HARD_TASKS[task](constraints)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert time.perf_counter() - began < 3

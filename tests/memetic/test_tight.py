@@ -114,6 +114,21 @@ def test_a_start_that_finds_nothing_does_not_fail_a_search_that_has_a_solution(m
     assert failed > 0
 
 
+def test_several_searches_fail_only_if_all_of_them_do():
+    """A single search of KSKM starts once, from whose centroids saturation order may get stuck."""
+    problem = tight_problem(7)
+    found = []
+    for seed in range(20):
+        try:
+            fit(KSKM(3, max_mutations=0, random_state=seed), problem)
+        except NoSolutionFoundError:
+            continue
+        found.append(seed)
+    assert 0 < len(found) < 20
+    model = fit(KSKM(3, max_mutations=0, n_init=60, random_state=0), problem)
+    assert holds(model, problem)
+
+
 # The cases of collection 1 without must-link pairs on which Kempe swaps alone fail: lowest mean
 # inertia of any method in the paper. The constraint sets of vehicle are not the paper's own, so
 # there only feasibility counts.

@@ -218,3 +218,25 @@ def test_a_child_keeps_its_parent():
     gc.collect()
     assert not child.look()
     assert 900 < child.remaining <= 1000
+
+
+def test_overtime_outlasts_the_deadline_of_the_parent():
+    parent = _core.Stopper(0.0)
+    assert parent.look()
+    child = parent.child(100.0, overtime=True)
+    assert not child.look()
+    assert 90 < child.remaining <= 100
+    assert parent.child(0.0, overtime=True).look()
+
+
+@posix
+@pytest.mark.parametrize("error", [Alarmed("now"), KeyboardInterrupt()])
+def test_a_signal_ends_overtime_and_its_parent(large, error):
+    parent = _core.Stopper()
+    with alarm(error):
+        relocate(large, parent.child(overtime=True))
+        assert parent.child(overtime=True).stopped
+    assert parent.interrupted == isinstance(error, KeyboardInterrupt)
+    if not parent.interrupted:
+        with pytest.raises(Alarmed):
+            parent.raise_pending()

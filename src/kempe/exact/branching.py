@@ -16,7 +16,7 @@ from kempe.exact.knowledge import Knowledge
 from kempe.exact.part import CliqueRows, Outcome, Part
 from kempe.exact.relaxation import LARGEST_MODEL, Relaxation
 from kempe.graph import CannotLinkGraph
-from kempe.graph.colouring import has_ortools
+from kempe.graph.cpsat import has_ortools
 
 # Choices whose reduced cost is below these shares of the gap are looked at first, each time for at
 # most this share of the time that is left.
@@ -115,5 +115,7 @@ class Branching:
             return solve_by_gurobi(part, seconds, task.effort, first=task.first, seed=seed)
         auto = task.solver == "auto" and has_ortools()
         if task.solver == "cpsat" or (auto and (task.first or self.relaxation.weak)):
-            return solve_by_cpsat(part, seconds, task.effort, first=task.first, seed=seed)
+            return solve_by_cpsat(
+                part, task.stopper, seconds, task.effort, first=task.first, seed=seed
+            )
         return solve_integer(part, seconds, task.effort)

@@ -8,14 +8,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kempe import _core
 from kempe.exact.part import Columns, Outcome, Part
+from kempe.graph.cpsat import solve_model
 
 # CP-SAT needs integer costs; the largest finite one is scaled to this.
 LARGEST_COST = 10**8
 
 
 def solve_by_cpsat(
-    part: Part, seconds: float, effort: float = math.inf, *, first: bool = False, seed: int = 0
+    part: Part,
+    stopper: _core.Stopper,
+    seconds: float = math.inf,
+    effort: float = math.inf,
+    *,
+    first: bool = False,
+    seed: int = 0,
 ) -> Outcome:
     """Minimise the cost, or with ``first`` stop at the first improvement of the incumbent.
 
@@ -37,13 +45,9 @@ def solve_by_cpsat(
         if first:
             # Rounding moves the sum by less than one per vertex.
             model.add(objective <= int(costs[hinted].sum()) - part.graph.size)
-    solver = cp_model.CpSolver()
-    solver.parameters.num_workers = 1
-    solver.parameters.random_seed = seed
-    solver.parameters.max_time_in_seconds = max(0.01, min(seconds, 1e7))
-    solver.parameters.max_deterministic_time = effort
-    solver.parameters.stop_after_first_solution = first
-    status = solver.solve(model)
+    solver, status = solve_model(
+        model, stopper, seed=seed, effort=effort, seconds=seconds, first=first
+    )
     complete = status in (cp_model.OPTIMAL, cp_model.INFEASIBLE)
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         return Outcome(None, np.inf if complete else -np.inf, complete)

@@ -13,7 +13,7 @@ from kempe.exact.heuristics import Heuristics
 from kempe.exact.highs import LinearSolution, solve_relaxation
 from kempe.exact.knowledge import Knowledge
 from kempe.exact.part import Floats
-from kempe.graph.colouring import has_ortools
+from kempe.graph.cpsat import has_ortools
 
 # The first relaxation has a row where vertices of a clique share one of so many nearest clusters;
 # fewer if there are few clusters, where that would mean all rows.

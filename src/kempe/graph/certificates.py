@@ -115,6 +115,7 @@ class CriticalPairs:
         graph = pairs_graph(_supernodes(constraints), self.pairs)
         stopper = _core.Stopper(seconds)
         status, _, _ = _core.colour_exactly(graph.core, n_clusters, 2**62, stopper)
+        raise_interrupt(stopper)
         return status == 0
 
     def __str__(self) -> str:
@@ -127,6 +128,13 @@ class CriticalPairs:
 
 
 Certificate = MustLinkPath | Clique | CriticalPairs
+
+
+def raise_interrupt(stopper: _core.Stopper) -> None:
+    """Raise what came while kernels ran, Ctrl-C or what a signal handler has raised."""
+    stopper.raise_pending()
+    if stopper.interrupted:
+        raise KeyboardInterrupt
 
 
 def must_link_path(constraints: Constraints, pair: int) -> MustLinkPath:

@@ -18,6 +18,7 @@ from kempe.graph.certificates import (
     CriticalPairs,
     must_link_path,
     pairs_of_edges,
+    raise_interrupt,
 )
 from kempe.graph.colouring import Answer, colour_graph
 from kempe.graph.critical import critical_edges
@@ -97,7 +98,7 @@ def check(
     graph = CannotLinkGraph(core)
     stopper = _core.Stopper(time_limit)
     report = _check_graph(graph, constraints, n_clusters, np.random.default_rng(seed), stopper)
-    stopper.raise_pending()
+    raise_interrupt(stopper)
     return report
 
 
@@ -122,6 +123,7 @@ def colour_or_explain(
     if answer.colours is not None:
         return answer.colours
     if answer.core is None:
+        raise_interrupt(stopper)
         raise NoSolutionFoundError(
             f"no clustering into {n_clusters} clusters that satisfies all constraints was found in "
             f"{time.perf_counter() - started:.1f} seconds; it may nevertheless exist"
@@ -138,12 +140,10 @@ def _answer(
     graph: CannotLinkGraph, k: int, rng: np.random.Generator, stopper: _core.Stopper
 ) -> tuple[Answer, NDArray[np.int32]]:
     """Whether k colours suffice, and the largest clique found."""
-    # No child: a clique proves most where there was no time for anything else.
-    limit = _core.Stopper(CLIQUE_SECONDS)
+    # A clique is the best of proofs, where there was no time for anything else.
+    limit = stopper.child(CLIQUE_SECONDS, overtime=True)
     clique, _ = _core.largest_clique(graph.core, graph.size + 1, limit)
-    limit.raise_pending()
-    if limit.interrupted:
-        raise KeyboardInterrupt
+    raise_interrupt(stopper)
     if clique.size > k:
         return Answer(core=clique[: k + 1].astype(np.intp)), clique
     return colour_graph(graph, k, rng, stopper), clique
@@ -181,7 +181,8 @@ def _infeasible(
     if clique.size > k:
         proof = Clique(pairs_of_edges(constraints, _all_pairs(core)), k + 1)
     else:
-        limit = _core.Stopper(min(SHRINKING_SECONDS, max(1.0, stopper.remaining)))
+        seconds = min(SHRINKING_SECONDS, max(1.0, stopper.remaining))
+        limit = stopper.child(seconds, overtime=True)
         edges, minimal = critical_edges(graph, core, k, rng, limit)
         proof = CriticalPairs(pairs_of_edges(constraints, edges), k, minimal)
     return FeasibilityReport(k, False, proof, *bounds)

@@ -6,7 +6,6 @@ turns with growing budgets, and CP-SAT joins them if OR-Tools is installed.
 
 from __future__ import annotations
 
-import importlib.util
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +15,7 @@ from scipy.optimize import linear_sum_assignment
 
 from kempe import _core
 from kempe.graph.cannot_link import CannotLinkGraph
+from kempe.graph.cpsat import has_ortools, solve_model
 
 if TYPE_CHECKING:
     from ortools.sat.python import cp_model
@@ -150,11 +150,6 @@ def _by_solver(
     return solve_by_cpsat(graph, k, int(rng.integers(2**31)), budget, stopper)
 
 
-def has_ortools() -> bool:
-    """Whether OR-Tools is installed; importing it costs a third of a second."""
-    return importlib.util.find_spec("ortools") is not None
-
-
 def solve_by_cpsat(
     graph: CannotLinkGraph, n_clusters: int, seed: int, budget: float, stopper: _core.Stopper
 ) -> Answer:
@@ -162,12 +157,7 @@ def solve_by_cpsat(
     from ortools.sat.python import cp_model
 
     model, choice = _cpsat_model(graph, n_clusters, stopper)
-    solver = cp_model.CpSolver()
-    solver.parameters.num_workers = 1
-    solver.parameters.random_seed = seed
-    solver.parameters.max_deterministic_time = budget
-    solver.parameters.max_time_in_seconds = min(stopper.remaining, 1e6)
-    status = solver.solve(model)
+    solver, status = solve_model(model, stopper, seed=seed, effort=budget)
     if status == cp_model.INFEASIBLE:
         return Answer(core=np.arange(graph.size))
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
