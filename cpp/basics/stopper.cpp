@@ -54,6 +54,7 @@ bool Stopper::handle_signals() {
     nb::gil_scoped_acquire acquire;
     if (PyErr_CheckSignals() == 0) return false;
     signalled_.store(true, std::memory_order_relaxed);
+    stop();  // also where it is a child in overtime that noticed
     if (PyErr_ExceptionMatches(PyExc_KeyboardInterrupt)) {
         PyErr_Clear();
         interrupted_.store(true, std::memory_order_relaxed);

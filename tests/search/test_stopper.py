@@ -240,3 +240,14 @@ def test_a_signal_ends_overtime_and_its_parent(large, error):
     if not parent.interrupted:
         with pytest.raises(Alarmed):
             parent.raise_pending()
+
+
+@posix
+@pytest.mark.parametrize("overtime", [False, True])
+def test_a_signal_stops_the_root_whichever_stopper_notices_it(large, overtime):
+    root = _core.Stopper()
+    sibling, child = root.child(), root.child(overtime=overtime)
+    with alarm(KeyboardInterrupt):
+        relocate(large, child)
+    assert root.stopped
+    assert sibling.stopped
