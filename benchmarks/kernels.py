@@ -22,11 +22,14 @@ class Kernels:
     def __init__(self, core: Any, folder: Path) -> None:
         self.core = core
         self.data = {path.stem: np.load(path) for path in folder.glob("*.npy")}
-        parts = ("rows", "merged", "source", "weight", "offsets", "targets")
-        self.instance = core.Instance(*[self.data[name] for name in parts])
-        free = [*parts[:4], "no_offsets", "no_targets"]
-        self.free_instance = core.Instance(*[self.data[name] for name in free])
+        self.instance = self._instance("offsets", "targets")
+        self.free_instance = self._instance("no_offsets", "no_targets")
         self.n_clusters = len(self.data["centroids"])
+
+    def _instance(self, *edges: str) -> Any:
+        graph = self.core.Graph(*[self.data[name] for name in edges])
+        parts = ("rows", "merged", "source", "weight")
+        return self.core.Instance(*[self.data[name] for name in parts], graph)
 
     def supernodes_and_graph(self) -> None:
         """Merge must-linked rows, then make the cannot-link graph."""

@@ -36,7 +36,7 @@ print(highest() - before)
 @pytest.mark.parametrize(
     ("k", "call"),
     [
-        (2000, "_core.dsatur(problem.core, problem.n_clusters)"),
+        (2000, "_core.dsatur(problem.graph.core, problem.n_clusters)"),
         (200, "_core.saturation_assignment(problem.core, centroids)"),
     ],
 )

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <span>
 #include <stdexcept>
 #include <type_traits>
@@ -48,16 +49,26 @@ inline void check_permutation(const In1<Vertex>& order, int size) {
         throw std::invalid_argument("order must name every supernode once");
 }
 
+inline void check_finite(const In2<double>& centroids) {
+    if (!std::all_of(centroids.data(), centroids.data() + centroids.size(),
+                     [](double x) { return std::isfinite(x); }))
+        throw std::invalid_argument("centroids must be finite");
+}
+
 inline void check_centroids(const In2<double>& centroids, int dimension) {
     if (centroids.shape(0) == 0) throw std::invalid_argument("there must be a centroid");
     if (centroids.shape(1) != static_cast<std::size_t>(dimension))
         throw std::invalid_argument("centroids have the wrong number of features");
+    check_finite(centroids);
 }
 
 inline void check_costs(const In2<double>& costs, int size) {
     if (costs.shape(0) != static_cast<std::size_t>(size))
         throw std::invalid_argument("costs must have one row per supernode");
     if (costs.shape(1) == 0) throw std::invalid_argument("costs must have a column");
+    if (std::any_of(costs.data(), costs.data() + costs.size(),
+                    [](double cost) { return std::isnan(cost); }))
+        throw std::invalid_argument("a cost is not a number");
 }
 
 // Where the entries of each row begin, and where the last one ends.

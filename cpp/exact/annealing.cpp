@@ -10,7 +10,7 @@
 #include "basics/checks.h"
 #include "basics/random.h"
 #include "basics/stopper.h"
-#include "graph/graph_arguments.h"
+#include "graph/graph.h"
 #include "graph/neighbour_counts.h"
 #include "module.h"
 
@@ -87,10 +87,10 @@ class Annealing {
     std::int64_t conflicts_ = 0;
 };
 
-Out1<Colour> anneal(In1<std::int64_t> offsets, In1<Vertex> targets, In2<double> costs,
-                    In1<Colour> colours, int sweeps, double hot, double cold, double cheap,
-                    double expensive, std::uint64_t seed, Stopper& stopper) {
-    const Graph graph = graph_argument(offsets, targets);
+Out1<Colour> anneal(const StoredGraph& stored, In2<double> costs, In1<Colour> colours, int sweeps,
+                    double hot, double cold, double cheap, double expensive, std::uint64_t seed,
+                    Stopper& stopper) {
+    const Graph graph = stored.view();
     check_costs(costs, graph.size);
     const int k = static_cast<int>(costs.shape(1));
     check_colours(colours, graph.size, k);
@@ -106,8 +106,8 @@ Out1<Colour> anneal(In1<std::int64_t> offsets, In1<Vertex> targets, In2<double> 
 }  // namespace
 
 void bind_annealing(nb::module_& m) {
-    m.def("anneal", &anneal, nb::arg("offsets"), nb::arg("targets"), nb::arg("costs"),
-          nb::arg("colours"), nb::arg("sweeps"), nb::arg("hot"), nb::arg("cold"), nb::arg("cheap"),
+    m.def("anneal", &anneal, nb::arg("graph"), nb::arg("costs"), nb::arg("colours"),
+          nb::arg("sweeps"), nb::arg("hot"), nb::arg("cold"), nb::arg("cheap"),
           nb::arg("expensive"), nb::arg("seed"), nb::arg("stopper"));
 }
 

@@ -10,7 +10,7 @@
 
 #include "basics/checks.h"
 #include "basics/stopper.h"
-#include "graph/graph_arguments.h"
+#include "graph/graph.h"
 #include "graph/kempe_chain.h"
 #include "module.h"
 
@@ -155,8 +155,8 @@ class ChainDescent {
     KempeChain chain_;
 };
 
-nb::tuple cheapest_colouring(In1<std::int64_t> offsets, In1<Vertex> targets, In2<double> costs) {
-    const Graph graph = graph_argument(offsets, targets);
+nb::tuple cheapest_colouring(const StoredGraph& stored, In2<double> costs) {
+    const Graph graph = stored.view();
     check_costs(costs, graph.size);
     auto [colours, complete] = unlocked([&] {
         CheapestFirst search(graph, costs.data(), static_cast<int>(costs.shape(1)));
@@ -166,9 +166,9 @@ nb::tuple cheapest_colouring(In1<std::int64_t> offsets, In1<Vertex> targets, In2
     return nb::make_tuple(to_numpy(std::move(colours)), complete);
 }
 
-Out1<Colour> chain_descent(In1<std::int64_t> offsets, In1<Vertex> targets, In2<double> costs,
-                           In1<Colour> colours, Stopper& stopper) {
-    const Graph graph = graph_argument(offsets, targets);
+Out1<Colour> chain_descent(const StoredGraph& stored, In2<double> costs, In1<Colour> colours,
+                           Stopper& stopper) {
+    const Graph graph = stored.view();
     check_costs(costs, graph.size);
     const int k = static_cast<int>(costs.shape(1));
     check_colours(colours, graph.size, k);
@@ -182,10 +182,9 @@ Out1<Colour> chain_descent(In1<std::int64_t> offsets, In1<Vertex> targets, In2<d
 }  // namespace
 
 void bind_cost_assignment(nb::module_& m) {
-    m.def("cheapest_colouring", &cheapest_colouring, nb::arg("offsets"), nb::arg("targets"),
-          nb::arg("costs"));
-    m.def("chain_descent", &chain_descent, nb::arg("offsets"), nb::arg("targets"), nb::arg("costs"),
-          nb::arg("colours"), nb::arg("stopper"));
+    m.def("cheapest_colouring", &cheapest_colouring, nb::arg("graph"), nb::arg("costs"));
+    m.def("chain_descent", &chain_descent, nb::arg("graph"), nb::arg("costs"), nb::arg("colours"),
+          nb::arg("stopper"));
 }
 
 }  // namespace kempe

@@ -5,7 +5,7 @@
 
 #include "basics/checks.h"
 #include "basics/stopper.h"
-#include "graph/graph_arguments.h"
+#include "graph/graph.h"
 #include "graph/neighbour_counts.h"
 #include "module.h"
 
@@ -109,9 +109,8 @@ class Branching {
     std::vector<Frame> stack_;
 };
 
-nb::tuple colour_exactly(In1<std::int64_t> offsets, In1<Vertex> targets, int k, std::int64_t nodes,
-                         Stopper& stopper) {
-    const Graph graph = graph_argument(offsets, targets);
+nb::tuple colour_exactly(const StoredGraph& stored, int k, std::int64_t nodes, Stopper& stopper) {
+    const Graph graph = stored.view();
     check_n_clusters(k);
     auto [answer, colours, touched] = unlocked([&] {
         Branching search(graph, k);
@@ -125,8 +124,8 @@ nb::tuple colour_exactly(In1<std::int64_t> offsets, In1<Vertex> targets, int k, 
 }  // namespace
 
 void bind_branching(nb::module_& m) {
-    m.def("colour_exactly", &colour_exactly, nb::arg("offsets"), nb::arg("targets"),
-          nb::arg("n_clusters"), nb::arg("nodes"), nb::arg("stopper"));
+    m.def("colour_exactly", &colour_exactly, nb::arg("graph"), nb::arg("n_clusters"),
+          nb::arg("nodes"), nb::arg("stopper"));
 }
 
 }  // namespace kempe

@@ -2,8 +2,8 @@
 #include <vector>
 
 #include "basics/arrays.h"
+#include "graph/graph.h"
 #include "module.h"
-#include "problem/instance.h"
 
 namespace kempe {
 namespace {
@@ -30,14 +30,14 @@ std::vector<Vertex> order_of(const Graph& graph) {
     return order;
 }
 
-Out1<Vertex> breadth_first_order(const Instance& instance) {
-    return to_numpy(unlocked([&] { return order_of(instance.graph); }));
+Out1<Vertex> breadth_first_order(const StoredGraph& graph) {
+    return to_numpy(unlocked([&] { return order_of(graph.view()); }));
 }
 
 }  // namespace
 
 void bind_breadth_first(nb::module_& m) {
-    m.def("breadth_first_order", &breadth_first_order, nb::arg("instance"));
+    m.def("breadth_first_order", &breadth_first_order, nb::arg("graph"));
 }
 
 }  // namespace kempe

@@ -5,8 +5,9 @@
 #include <numeric>
 #include <vector>
 
+#include "basics/arrays.h"
 #include "basics/stopper.h"
-#include "graph/graph_arguments.h"
+#include "graph/graph.h"
 #include "module.h"
 
 namespace kempe {
@@ -86,8 +87,8 @@ class CliqueCover {
     std::vector<Vertex> clique_, common_, next_;
 };
 
-nb::tuple clique_cover(In1<std::int64_t> offsets, In1<Vertex> targets) {
-    CliqueCover cover(graph_argument(offsets, targets));
+nb::tuple clique_cover(const StoredGraph& stored) {
+    CliqueCover cover(stored.view());
     unlocked([&] { cover.run(); });
     return nb::make_tuple(to_numpy(std::move(cover.offsets)), to_numpy(std::move(cover.members)));
 }
@@ -212,9 +213,8 @@ class CliqueSearch {
     std::vector<std::uint8_t> adjacent_;
 };
 
-nb::tuple largest_clique(In1<std::int64_t> offsets, In1<Vertex> targets, std::size_t wanted,
-                         Stopper& stopper) {
-    CliqueSearch search(graph_argument(offsets, targets), wanted, stopper);
+nb::tuple largest_clique(const StoredGraph& stored, std::size_t wanted, Stopper& stopper) {
+    CliqueSearch search(stored.view(), wanted, stopper);
     const bool complete = unlocked([&] { return search.run(); });
     return nb::make_tuple(to_numpy(std::move(search.best)), complete);
 }
@@ -222,9 +222,9 @@ nb::tuple largest_clique(In1<std::int64_t> offsets, In1<Vertex> targets, std::si
 }  // namespace
 
 void bind_cliques(nb::module_& m) {
-    m.def("clique_cover", &clique_cover, nb::arg("offsets"), nb::arg("targets"));
-    m.def("largest_clique", &largest_clique, nb::arg("offsets"), nb::arg("targets"),
-          nb::arg("wanted"), nb::arg("stopper"));
+    m.def("clique_cover", &clique_cover, nb::arg("graph"));
+    m.def("largest_clique", &largest_clique, nb::arg("graph"), nb::arg("wanted"),
+          nb::arg("stopper"));
 }
 
 }  // namespace kempe

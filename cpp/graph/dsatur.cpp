@@ -3,16 +3,15 @@
 #include "basics/checks.h"
 #include "graph/saturation.h"
 #include "module.h"
-#include "problem/instance.h"
 
 namespace kempe {
 namespace {
 
 // Colours and the vertex at which the colouring got stuck (-1: none did). Vertices without an edge
 // get colour 0.
-nb::tuple dsatur(const Instance& instance, int k) {
+nb::tuple dsatur(const StoredGraph& stored, int k) {
     check_n_clusters(k);
-    const Graph& graph = instance.graph;
+    const Graph graph = stored.view();
     std::vector<Colour> colours(graph.size, kUncoloured);
     const Vertex stuck = unlocked([&] {
         for (Vertex v = 0; v < graph.size; ++v)
@@ -29,7 +28,7 @@ nb::tuple dsatur(const Instance& instance, int k) {
 }  // namespace
 
 void bind_dsatur(nb::module_& m) {
-    m.def("dsatur", &dsatur, nb::arg("instance"), nb::arg("n_clusters"));
+    m.def("dsatur", &dsatur, nb::arg("graph"), nb::arg("n_clusters"));
 }
 
 }  // namespace kempe

@@ -1,12 +1,18 @@
 // From pairs of rows to the cannot-link graph between supernodes. Linear in the number of pairs:
 // millions of pairs are ordinary.
+#include <nanobind/stl/unique_ptr.h>
+
 #include <algorithm>
+#include <memory>
 #include <numeric>
+#include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "basics/arrays.h"
 #include "basics/checks.h"
 #include "basics/types.h"
+#include "graph/graph.h"
 #include "module.h"
 
 namespace kempe {
@@ -97,11 +103,19 @@ EdgeLists edges_between(const In1<Vertex>& supernode, Vertex size, const In2<I>&
     return edges_by_sorting(supernode.data(), size, pairs.data(), count);
 }
 
+// The graph, and the position of a pair inside one supernode or -1. With such a pair the graph has
+// no edges.
 template <class I>
 nb::tuple cannot_link_graph(In1<Vertex> supernode, Vertex size, In2<I> cannot_link) {
-    EdgeLists graph = unlocked([&] { return edges_between(supernode, size, cannot_link); });
-    return nb::make_tuple(to_numpy(std::move(graph.offsets)), to_numpy(std::move(graph.targets)),
-                          graph.contradiction);
+    if (size < 0) throw std::invalid_argument("size must not be negative");
+    EdgeLists edges = unlocked([&] { return edges_between(supernode, size, cannot_link); });
+    if (edges.contradiction >= 0) {
+        edges.offsets.assign(static_cast<std::size_t>(size) + 1, 0);
+        edges.targets.clear();
+    }
+    auto graph = std::make_unique<StoredGraph>(std::move(edges.offsets), std::move(edges.targets),
+                                               StoredGraph::Trusted());
+    return nb::make_tuple(std::move(graph), edges.contradiction);
 }
 
 }  // namespace

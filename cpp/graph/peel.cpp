@@ -4,7 +4,7 @@
 
 #include "basics/arrays.h"
 #include "basics/checks.h"
-#include "graph/graph_arguments.h"
+#include "graph/graph.h"
 #include "module.h"
 
 namespace kempe {
@@ -22,8 +22,8 @@ std::vector<Vertex> peeling_order(const Graph& graph, int k) {
 }
 
 // Vertices with fewer than k neighbours can be coloured last. Returns them in the order of removal.
-Out1<Vertex> peel(In1<std::int64_t> offsets, In1<Vertex> targets, int k) {
-    const Graph graph = graph_argument(offsets, targets);
+Out1<Vertex> peel(const StoredGraph& stored, int k) {
+    const Graph graph = stored.view();
     return to_numpy(unlocked([&] { return peeling_order(graph, k); }));
 }
 
@@ -50,9 +50,8 @@ void check_partial_colours(const In1<Colour>& colours, int size, int k) {
             throw std::invalid_argument("a colour is outside -1..n_clusters-1");
 }
 
-Out1<Colour> unpeel(In1<std::int64_t> offsets, In1<Vertex> targets, In1<Vertex> order,
-                    In1<Colour> colours, int k) {
-    const Graph graph = graph_argument(offsets, targets);
+Out1<Colour> unpeel(const StoredGraph& stored, In1<Vertex> order, In1<Colour> colours, int k) {
+    const Graph graph = stored.view();
     check_n_clusters(k);
     check_vertices(order, graph.size);
     check_partial_colours(colours, graph.size, k);
@@ -64,9 +63,9 @@ Out1<Colour> unpeel(In1<std::int64_t> offsets, In1<Vertex> targets, In1<Vertex> 
 }  // namespace
 
 void bind_peel(nb::module_& m) {
-    m.def("peel", &peel, nb::arg("offsets"), nb::arg("targets"), nb::arg("n_clusters"));
-    m.def("unpeel", &unpeel, nb::arg("offsets"), nb::arg("targets"), nb::arg("order"),
-          nb::arg("colours"), nb::arg("n_clusters"));
+    m.def("peel", &peel, nb::arg("graph"), nb::arg("n_clusters"));
+    m.def("unpeel", &unpeel, nb::arg("graph"), nb::arg("order"), nb::arg("colours"),
+          nb::arg("n_clusters"));
 }
 
 }  // namespace kempe

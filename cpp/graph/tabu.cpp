@@ -12,7 +12,7 @@
 #include "basics/checks.h"
 #include "basics/random.h"
 #include "basics/stopper.h"
-#include "graph/graph_arguments.h"
+#include "graph/graph.h"
 #include "graph/neighbour_counts.h"
 #include "module.h"
 
@@ -125,10 +125,10 @@ class TabuSearch {
     std::int64_t conflicts_ = 0, best_conflicts_ = 0, iteration_ = 0;
 };
 
-nb::tuple tabu_colouring(In1<std::int64_t> offsets, In1<Vertex> targets, int k, In1<Colour> start,
+nb::tuple tabu_colouring(const StoredGraph& stored, int k, In1<Colour> start,
                          std::optional<In2<std::uint8_t>> allowed, std::uint64_t seed,
                          std::int64_t iterations, Stopper& stopper) {
-    const Graph graph = graph_argument(offsets, targets);
+    const Graph graph = stored.view();
     check_n_clusters(k);
     check_colours(start, graph.size, k);
     if (allowed &&
@@ -145,9 +145,9 @@ nb::tuple tabu_colouring(In1<std::int64_t> offsets, In1<Vertex> targets, int k, 
 }  // namespace
 
 void bind_tabu(nb::module_& m) {
-    m.def("tabu_colouring", &tabu_colouring, nb::arg("offsets"), nb::arg("targets"),
-          nb::arg("n_clusters"), nb::arg("start"), nb::arg("allowed").none(), nb::arg("seed"),
-          nb::arg("iterations"), nb::arg("stopper"));
+    m.def("tabu_colouring", &tabu_colouring, nb::arg("graph"), nb::arg("n_clusters"),
+          nb::arg("start"), nb::arg("allowed").none(), nb::arg("seed"), nb::arg("iterations"),
+          nb::arg("stopper"));
 }
 
 }  // namespace kempe

@@ -6,7 +6,6 @@
 
 #include "basics/checks.h"
 #include "module.h"
-#include "problem/instance.h"
 
 namespace kempe {
 
@@ -97,7 +96,7 @@ Conflicts find_conflicts(const Graph& graph, const MovesView& moves) {
 
 namespace {
 
-nb::tuple move_conflicts(const Instance& instance, In1<std::int64_t> offsets, In1<Vertex> vertices,
+nb::tuple move_conflicts(const StoredGraph& graph, In1<std::int64_t> offsets, In1<Vertex> vertices,
                          In1<Colour> colours) {
     if (vertices.shape(0) != colours.shape(0))
         throw std::invalid_argument("vertices and colours disagree in length");
@@ -105,8 +104,8 @@ nb::tuple move_conflicts(const Instance& instance, In1<std::int64_t> offsets, In
                           {vertices.data(), vertices.shape(0)},
                           {colours.data(), colours.shape(0)}};
     check_offsets(moves.offsets, moves.vertices.size());
-    check_vertices(vertices, instance.size);
-    Conflicts conflicts = unlocked([&] { return find_conflicts(instance.graph, moves); });
+    check_vertices(vertices, graph.size());
+    Conflicts conflicts = unlocked([&] { return find_conflicts(graph.view(), moves); });
     return nb::make_tuple(to_numpy(std::move(conflicts.offsets)),
                           to_numpy(std::move(conflicts.targets)));
 }
@@ -114,7 +113,7 @@ nb::tuple move_conflicts(const Instance& instance, In1<std::int64_t> offsets, In
 }  // namespace
 
 void bind_moves(nb::module_& m) {
-    m.def("move_conflicts", &move_conflicts, nb::arg("instance"), nb::arg("offsets"),
+    m.def("move_conflicts", &move_conflicts, nb::arg("graph"), nb::arg("offsets"),
           nb::arg("vertices"), nb::arg("colours"));
 }
 

@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <numeric>
 #include <stdexcept>
 
 #include "basics/arrays.h"
-#include "basics/checks.h"
+#include "graph/graph.h"
 #include "module.h"
 
 namespace kempe {
@@ -175,8 +176,9 @@ WeightedGraph checked_graph(const In1<double>& weights, const In1<std::int64_t>&
                               {targets.data(), targets.shape(0)}};
     if (offsets.shape(0) != weights.shape(0) + 1)
         throw std::invalid_argument("weights and offsets disagree in shape");
-    check_offsets(graph.offsets, graph.targets.size());
-    check_vertices(targets, graph.size());
+    check_adjacency(graph.offsets, graph.targets);
+    for (double weight : graph.weights)
+        if (!std::isfinite(weight)) throw std::invalid_argument("weights must be finite");
     return graph;
 }
 
@@ -197,6 +199,9 @@ Out1<bool> mwis_by_order(In1<double> weights, In1<std::int64_t> offsets, In1<std
     const WeightedGraph graph = checked_graph(weights, offsets, targets);
     if (score.shape(0) != weights.shape(0))
         throw std::invalid_argument("score must have one entry per node");
+    if (std::any_of(score.data(), score.data() + score.shape(0),
+                    [](double value) { return std::isnan(value); }))
+        throw std::invalid_argument("a score is not a number");
     const std::vector<double> values(score.data(), score.data() + score.shape(0));
     return to_mask(unlocked([&] { return by_order(graph, values).take(); }));
 }

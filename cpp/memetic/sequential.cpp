@@ -71,6 +71,7 @@ class SequentialSearch {
         if (centroids.shape(0) != static_cast<std::size_t>(k_) ||
             centroids.shape(1) != static_cast<std::size_t>(instance_.dimension))
             throw std::invalid_argument("centroids must have shape (n_clusters, n_features)");
+        check_finite(centroids);
     }
     template <class Body>
     Out1<Colour> work(Body&& body) {

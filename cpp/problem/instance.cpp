@@ -1,5 +1,6 @@
 #include "problem/instance.h"
 
+#include <cmath>
 #include <stdexcept>
 
 #include "basics/arrays.h"
@@ -16,20 +17,44 @@ void classify_vertices(Instance& instance) {
     }
 }
 
+void check_weights(const In1<double>& weight) {
+    for (std::size_t v = 0; v < weight.shape(0); ++v)
+        if (!(weight.data()[v] >= 0) || !std::isfinite(weight.data()[v]))
+            throw std::invalid_argument("weights must be finite and not negative");
+}
+
+void check_sources(const In1<std::int32_t>& source, std::size_t rows, std::size_t merged) {
+    for (std::size_t v = 0; v < source.shape(0); ++v) {
+        const std::int32_t s = source.data()[v];
+        if (static_cast<std::size_t>(s >= 0 ? s : ~s) >= (s >= 0 ? rows : merged))
+            throw std::invalid_argument("a source is neither a row nor a merged point");
+    }
+}
+
 template <class T>
-void construct(Instance* self, In2<T> rows, In2<T> merged, In1<std::int32_t> source,
-               In1<double> weight, In1<std::int64_t> offsets, In1<Vertex> targets) {
+void check_shapes(const In2<T>& rows, const In2<T>& merged, const In1<std::int32_t>& source,
+                  const In1<double>& weight, const StoredGraph& graph) {
     const std::size_t size = source.shape(0);
-    if (weight.shape(0) != size || offsets.shape(0) != size + 1)
+    if (size == 0 || rows.shape(1) == 0)
+        throw std::invalid_argument("there must be a supernode and a feature");
+    if (weight.shape(0) != size || static_cast<std::size_t>(graph.size()) != size)
         throw std::invalid_argument(
-            "weight, source and offsets disagree on the number of supernodes");
+            "weight, source and graph disagree on the number of supernodes");
     if (merged.shape(1) != rows.shape(1))
         throw std::invalid_argument("rows and merged have different numbers of features");
+}
+
+template <class T>
+void construct(Instance* self, In2<T> rows, In2<T> merged, In1<std::int32_t> source,
+               In1<double> weight, const StoredGraph& graph) {
+    check_shapes(rows, merged, source, weight, graph);
+    check_sources(source, rows.shape(0), merged.shape(0));
+    check_weights(weight);
     new (self) Instance();
-    self->size = static_cast<int>(size);
+    self->size = graph.size();
     self->dimension = static_cast<int>(rows.shape(1));
     self->weight = weight.data();
-    self->graph = {offsets.data(), targets.data(), self->size};
+    self->graph = graph.view();
     const Points<T> points{rows.data(), merged.data(), source.data(), self->dimension};
     if constexpr (sizeof(T) == sizeof(float)) {
         self->single = true;
@@ -43,13 +68,12 @@ void construct(Instance* self, In2<T> rows, In2<T> merged, In1<std::int32_t> sou
 }  // namespace
 
 void bind_instance(nb::module_& m) {
-    // keep_alive: the instance borrows its arrays.
+    // keep_alive: the instance borrows its arrays and the graph.
     const auto borrow = [](auto& cls, auto constructor) {
         cls.def("__init__", constructor, nb::arg("rows").noconvert(), nb::arg("merged").noconvert(),
-                nb::arg("source").noconvert(), nb::arg("weight").noconvert(),
-                nb::arg("offsets").noconvert(), nb::arg("targets").noconvert(),
+                nb::arg("source").noconvert(), nb::arg("weight").noconvert(), nb::arg("graph"),
                 nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(),
-                nb::keep_alive<1, 5>(), nb::keep_alive<1, 6>(), nb::keep_alive<1, 7>());
+                nb::keep_alive<1, 5>(), nb::keep_alive<1, 6>());
     };
     nb::class_<Instance> cls(m, "Instance");
     borrow(cls, &construct<float>);

@@ -68,7 +68,8 @@ Out1<Vertex> kmeans_plus_plus(const Instance& instance, In1<Vertex> candidates, 
                               std::uint64_t seed) {
     check_vertices(candidates, instance.size);
     const std::vector<Vertex> list(candidates.data(), candidates.data() + candidates.shape(0));
-    if (list.empty() || k < 1) throw std::invalid_argument("nothing to choose from");
+    check_n_clusters(k);
+    if (list.empty()) throw std::invalid_argument("nothing to choose from");
     Random random(seed);
     return to_numpy(unlocked([&] {
         return with_distances(instance, [&](const auto& points, auto distance) {

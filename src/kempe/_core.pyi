@@ -10,6 +10,20 @@ _Floats: TypeAlias = NDArray[np.float64]
 _Ints: TypeAlias = NDArray[np.int32]
 _Longs: TypeAlias = NDArray[np.int64]
 
+class Graph:
+    """An undirected graph in compressed sparse rows, checked when it is made and never changed.
+
+    Targets ascend within each row, and every edge is in the rows of both its ends.
+    """
+
+    def __init__(self, offsets: _Longs, targets: _Ints) -> None: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def offsets(self) -> _Longs: ...
+    @property
+    def targets(self) -> _Ints: ...
+
 class Instance:
     """The immutable problem; borrows its arrays and keeps them alive.
 
@@ -22,8 +36,7 @@ class Instance:
         merged: NDArray[Any],
         source: _Ints,
         weight: _Floats,
-        offsets: _Longs,
-        targets: _Ints,
+        graph: Graph,
     ) -> None: ...
 
 class Stopper:
@@ -56,10 +69,8 @@ class Stopper:
 def supernodes(rows: int, must_link: NDArray[Any]) -> tuple[_Ints, int]:
     """Supernode of each row, numbered by first row, and their number."""
 
-def cannot_link_graph(
-    supernode: _Ints, size: int, cannot_link: NDArray[Any]
-) -> tuple[_Longs, _Ints, int]:
-    """Offsets and targets of the graph, and the position of a pair inside one supernode or -1."""
+def cannot_link_graph(supernode: _Ints, size: int, cannot_link: NDArray[Any]) -> tuple[Graph, int]:
+    """Return the graph, and the position of a pair inside one supernode or -1."""
 
 def merge_rows(
     rows: NDArray[Any], members: _Ints, group: _Ints, weight: _Floats, groups: int
@@ -83,13 +94,13 @@ def squared_distances(instance: Instance, vertices: _Ints, centroids: _Floats) -
 def points(instance: Instance, vertices: _Ints) -> _Floats:
     """Points of some supernodes."""
 
-def is_proper(instance: Instance, colours: _Ints) -> bool:
+def is_proper(graph: Graph, colours: _Ints) -> bool:
     """Whether no edge joins two vertices of one colour."""
 
 def saturation_assignment(instance: Instance, centroids: _Floats) -> tuple[_Ints, int]:
     """Nearest admissible centroid in saturation order; the vertex that got stuck, or -1."""
 
-def dsatur(instance: Instance, n_clusters: int) -> tuple[_Ints, int]:
+def dsatur(graph: Graph, n_clusters: int) -> tuple[_Ints, int]:
     """Classic DSATUR colouring; the vertex that got stuck, or -1."""
 
 def ordered_assignment(
@@ -100,25 +111,23 @@ def ordered_assignment(
     With ``relaxed`` a vertex without an admissible centroid takes the nearest of all instead.
     """
 
-def breadth_first_order(instance: Instance) -> _Ints:
+def breadth_first_order(graph: Graph) -> _Ints:
     """Constrained vertices breadth first, component by component, then the free ones."""
 
-def clique_cover(offsets: _Longs, targets: _Ints) -> tuple[_Longs, _Ints]:
+def clique_cover(graph: Graph) -> tuple[_Longs, _Ints]:
     """Maximal cliques that cover all edges, as offsets and members (ascending in each)."""
 
-def largest_clique(
-    offsets: _Longs, targets: _Ints, wanted: int, stopper: Stopper
-) -> tuple[_Ints, bool]:
+def largest_clique(graph: Graph, wanted: int, stopper: Stopper) -> tuple[_Ints, bool]:
     """Return a clique, and whether it is maximum or has ``wanted`` vertices."""
 
-def peel(offsets: _Longs, targets: _Ints, n_clusters: int) -> _Ints:
+def peel(graph: Graph, n_clusters: int) -> _Ints:
     """Vertices removed, in order, while one has fewer than ``n_clusters`` neighbours left."""
 
-def unpeel(offsets: _Longs, targets: _Ints, order: _Ints, colours: _Ints, n_clusters: int) -> _Ints:
+def unpeel(graph: Graph, order: _Ints, colours: _Ints, n_clusters: int) -> _Ints:
     """Colour the vertices of ``order``, last first; ``colours`` is -1 where there is none yet."""
 
 def colour_exactly(
-    offsets: _Longs, targets: _Ints, n_clusters: int, nodes: int, stopper: Stopper
+    graph: Graph, n_clusters: int, nodes: int, stopper: Stopper
 ) -> tuple[int, _Ints, NDArray[np.uint8]]:
     """Search at most ``nodes`` nodes.
 
@@ -127,8 +136,7 @@ def colour_exactly(
     """
 
 def tabu_colouring(
-    offsets: _Longs,
-    targets: _Ints,
+    graph: Graph,
     n_clusters: int,
     start: _Ints,
     allowed: NDArray[np.uint8] | None,
@@ -138,17 +146,14 @@ def tabu_colouring(
 ) -> tuple[_Ints, int]:
     """Fewest conflicts that tabu search finds from ``start``: the colours and their number."""
 
-def cheapest_colouring(offsets: _Longs, targets: _Ints, costs: _Floats) -> tuple[_Ints, bool]:
+def cheapest_colouring(graph: Graph, costs: _Floats) -> tuple[_Ints, bool]:
     """Cheapest admissible cluster, vertices with the fewest left first; whether all got one."""
 
-def chain_descent(
-    offsets: _Longs, targets: _Ints, costs: _Floats, colours: _Ints, stopper: Stopper
-) -> _Ints:
+def chain_descent(graph: Graph, costs: _Floats, colours: _Ints, stopper: Stopper) -> _Ints:
     """Swap Kempe chains as long as that lowers the total cost."""
 
 def anneal(
-    offsets: _Longs,
-    targets: _Ints,
+    graph: Graph,
     costs: _Floats,
     colours: _Ints,
     sweeps: int,
@@ -181,7 +186,7 @@ def improving_chains(
     """
 
 def move_conflicts(
-    instance: Instance, offsets: _Longs, vertices: _Ints, colours: _Ints
+    graph: Graph, offsets: _Longs, vertices: _Ints, colours: _Ints
 ) -> tuple[_Longs, _Ints]:
     """Graph of the moves that exclude each other, in compressed sparse rows.
 

@@ -92,13 +92,13 @@ class Problem:
         constraints = constraints or Constraints()
         constraints.check_rows(X.shape[0])
         supernode, size = _core.supernodes(X.shape[0], constraints.must_link)
-        offsets, targets, pair = _core.cannot_link_graph(supernode, size, constraints.cannot_link)
+        graph, pair = _core.cannot_link_graph(supernode, size, constraints.cannot_link)
         if pair >= 0:
             raise _contradiction(constraints, pair)
         rows, shift = _centred(np.ascontiguousarray(X))
         weight = np.bincount(supernode, sample_weight, minlength=size).astype(np.float64)
         source, merged, within = _merge(rows, supernode, size, sample_weight)
-        core = _core.Instance(rows, merged, source, weight, offsets, targets)
+        core = _core.Instance(rows, merged, source, weight, graph)
         return cls(
             n_clusters=n_clusters,
             rows=rows,
@@ -106,7 +106,7 @@ class Problem:
             row_weight=sample_weight,
             weight=weight,
             within=within,
-            graph=CannotLinkGraph(offsets, targets),
+            graph=CannotLinkGraph(graph),
             shift=shift,
             core=core,
             constraints=constraints,
@@ -162,7 +162,7 @@ class Problem:
 
     def is_proper(self, colours: Colours) -> bool:
         """Whether no cannot-link edge has both ends in one cluster."""
-        return _core.is_proper(self.core, colours)
+        return self.graph.is_proper(colours)
 
     def labels(self, colours: Colours) -> NDArray[np.int32]:
         """Cluster of every row."""

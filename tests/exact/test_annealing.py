@@ -22,7 +22,7 @@ def test_the_answer_is_proper_and_never_costs_more(seed):
     rng = np.random.default_rng(seed)
     pairs = np.column_stack(np.triu_indices(12, k=1))
     graph = CannotLinkGraph.from_edges(12, pairs[rng.random(len(pairs)) < 0.3])
-    start, complete = _core.cheapest_colouring(graph.offsets, graph.targets, rng.random((12, 5)))
+    start, complete = _core.cheapest_colouring(graph.core, rng.random((12, 5)))
     assert complete
     costs = rng.random((12, 5))
     found = anneal(graph, costs, start, rng, _core.Stopper())
@@ -37,7 +37,7 @@ def test_it_passes_between_colourings_that_swaps_do_not_connect():
     assert PRISM.is_proper(wanted)
     costs = np.ones((6, 3))
     costs[np.arange(6), wanted] = 0.0
-    swapped = _core.chain_descent(PRISM.offsets, PRISM.targets, costs, start, _core.Stopper())
+    swapped = _core.chain_descent(PRISM.core, costs, start, _core.Stopper())
     assert cost_of(costs, swapped) > 0
     found = anneal(PRISM, costs, start, np.random.default_rng(0), _core.Stopper())
     np.testing.assert_array_equal(found, wanted)

@@ -46,9 +46,7 @@ GRAPHS = list(itertools.product((1, 5, 7), (0.3, 0.6), (0, 1, 2)))
 @pytest.mark.parametrize("k", [1, 2, 3])
 def test_exact_colouring_agrees_with_trying_everything(size, density, seed, k):
     graph = random_graph(size, density, seed)
-    status, colours, touched = _core.colour_exactly(
-        graph.offsets, graph.targets, k, 10**6, _core.Stopper()
-    )
+    status, colours, touched = _core.colour_exactly(graph.core, k, 10**6, _core.Stopper())
     assert status == colourable(graph, k)
     if status:
         assert graph.is_proper(colours)
@@ -59,14 +57,14 @@ def test_exact_colouring_agrees_with_trying_everything(size, density, seed, k):
 
 def test_exact_colouring_gives_up_after_the_given_nodes():
     graph = random_graph(60, 0.5, 0)
-    status, _, _ = _core.colour_exactly(graph.offsets, graph.targets, 8, 10, _core.Stopper())
+    status, _, _ = _core.colour_exactly(graph.core, 8, 10, _core.Stopper())
     assert status == -1
 
 
 @pytest.mark.parametrize(("size", "density", "seed"), [*GRAPHS, (40, 0.4, 3)])
 def test_clique_cover_has_maximal_cliques_and_every_edge(size, density, seed):
     graph = random_graph(size, density, seed)
-    offsets, members = _core.clique_cover(graph.offsets, graph.targets)
+    offsets, members = _core.clique_cover(graph.core)
     covered = set()
     for clique in np.split(members, offsets[1:-1]) if len(members) else []:
         assert is_clique(graph, clique)
@@ -79,7 +77,7 @@ def test_clique_cover_has_maximal_cliques_and_every_edge(size, density, seed):
 @pytest.mark.parametrize(("size", "density", "seed"), [*GRAPHS, (12, 0.7, 3)])
 def test_largest_clique_agrees_with_trying_everything(size, density, seed):
     graph = random_graph(size, density, seed)
-    clique, complete = _core.largest_clique(graph.offsets, graph.targets, 99, _core.Stopper())
+    clique, complete = _core.largest_clique(graph.core, 99, _core.Stopper())
     assert complete
     assert is_clique(graph, clique)
     larger = itertools.combinations(range(size), len(clique) + 1)
@@ -92,17 +90,17 @@ def test_peeling_leaves_the_k_core(k):
     left = np.arange(graph.size)
     while (low := graph.induced(left).degree < k).any():
         left = left[~low]
-    order = _core.peel(graph.offsets, graph.targets, k)
+    order = _core.peel(graph.core, k)
     assert sorted(order) == sorted(set(range(graph.size)) - set(left))
 
 
 def test_peeled_vertices_are_coloured_last_with_the_colours_that_are_left():
     graph = random_graph(30, 0.1, 0)
     k = 6
-    order = _core.peel(graph.offsets, graph.targets, k)
+    order = _core.peel(graph.core, k)
     assert len(order) == graph.size
     none = np.full(graph.size, -1, dtype=np.int32)
-    colours = _core.unpeel(graph.offsets, graph.targets, order, none, k)
+    colours = _core.unpeel(graph.core, order, none, k)
     assert graph.is_proper(colours)
     assert colours.min() >= 0
     assert colours.max() < k
@@ -116,7 +114,7 @@ def test_tabu_search_counts_its_conflicts_and_respects_the_allowed_colours(seed)
     allowed = (rng.random((graph.size, k)) < 0.6) | (np.arange(k) == 0)
     start = np.zeros(graph.size, dtype=np.int32)
     colours, conflicts = _core.tabu_colouring(
-        graph.offsets, graph.targets, k, start, allowed.astype(np.uint8), 1, 2000, _core.Stopper()
+        graph.core, k, start, allowed.astype(np.uint8), 1, 2000, _core.Stopper()
     )
     assert conflicts == n_conflicts(graph, colours)
     assert allowed[np.arange(graph.size), colours].all()
@@ -188,7 +186,7 @@ def test_tabu_search_agrees_with_its_slow_twin(seed, share_allowed):
     allowed = (rng.random((graph.size, k)) < share_allowed) | (np.arange(k) == 0)
     start = np.zeros(graph.size, dtype=np.int32)
     colours, conflicts = _core.tabu_colouring(
-        graph.offsets, graph.targets, k, start, allowed.astype(np.uint8), seed, 80, _core.Stopper()
+        graph.core, k, start, allowed.astype(np.uint8), seed, 80, _core.Stopper()
     )
     expected, fewest = TabuTwin(graph, k, start, allowed, seed).run(80)
     assert conflicts == fewest
@@ -199,9 +197,7 @@ def test_tabu_search_agrees_with_its_slow_twin(seed, share_allowed):
 def test_tabu_search_finds_a_colouring_exactly_if_there_is_one(size, density, seed):
     graph = random_graph(size, density, seed)
     start = np.zeros(graph.size, dtype=np.int32)
-    _, conflicts = _core.tabu_colouring(
-        graph.offsets, graph.targets, 3, start, None, seed, 10_000, _core.Stopper()
-    )
+    _, conflicts = _core.tabu_colouring(graph.core, 3, start, None, seed, 10_000, _core.Stopper())
     assert (conflicts == 0) == colourable(graph, 3)
 
 
@@ -224,7 +220,7 @@ def test_cheapest_colouring_agrees_with_its_slow_twin(seed):
     graph = random_graph(25, 0.2, seed)
     rng = np.random.default_rng(seed)
     costs = np.where(rng.random((25, 4)) < 0.9, rng.random((25, 4)), np.inf)
-    colours, complete = _core.cheapest_colouring(graph.offsets, graph.targets, costs)
+    colours, complete = _core.cheapest_colouring(graph.core, costs)
     expected, expected_complete = cheapest_twin(graph, costs)
     assert complete == expected_complete
     if complete:
@@ -247,9 +243,9 @@ def chain_of(graph, colours, vertex, colour):
 def test_no_kempe_chain_improves_what_chain_descent_returns(seed):
     graph = random_graph(25, 0.2, seed)
     costs = np.random.default_rng(seed).random((25, 5))
-    start, complete = _core.cheapest_colouring(graph.offsets, graph.targets, costs)
+    start, complete = _core.cheapest_colouring(graph.core, costs)
     assert complete
-    colours = _core.chain_descent(graph.offsets, graph.targets, costs, start, _core.Stopper())
+    colours = _core.chain_descent(graph.core, costs, start, _core.Stopper())
     assert graph.is_proper(colours)
     cost = costs[np.arange(25), colours].sum()
     assert cost <= costs[np.arange(25), start].sum()
@@ -293,13 +289,12 @@ def annealing_twin(graph, costs, start, sweeps, temperatures, prices, seed):
 def test_annealing_agrees_with_its_slow_twin(seed, proper):
     graph = random_graph(12, 0.3, seed)
     costs = np.random.default_rng(seed).random((12, 4))
-    start, complete = _core.cheapest_colouring(graph.offsets, graph.targets, costs)
+    start, complete = _core.cheapest_colouring(graph.core, costs)
     assert complete
     start = start if proper else np.zeros(12, dtype=np.int32)
     temperatures, prices = (0.5, 0.01), (0.1, 2.0)
     found = _core.anneal(
-        graph.offsets,
-        graph.targets,
+        graph.core,
         costs,
         start,
         40,
@@ -316,10 +311,8 @@ def test_annealing_agrees_with_its_slow_twin(seed, proper):
 def test_annealing_finds_the_cheapest_colouring_of_a_tiny_graph(seed):
     graph = random_graph(7, 0.3, seed)
     costs = np.random.default_rng(seed).random((7, 3))
-    start, _ = _core.cheapest_colouring(graph.offsets, graph.targets, costs)
-    found = _core.anneal(
-        graph.offsets, graph.targets, costs, start, 2000, 0.5, 0.01, 0.1, 2.0, seed, _core.Stopper()
-    )
+    start, _ = _core.cheapest_colouring(graph.core, costs)
+    found = _core.anneal(graph.core, costs, start, 2000, 0.5, 0.01, 0.1, 2.0, seed, _core.Stopper())
     choices = (np.array(c) for c in itertools.product(range(3), repeat=7))
     best = min(costs[np.arange(7), c].sum() for c in choices if graph.is_proper(c))
     assert costs[np.arange(7), found].sum() == pytest.approx(best)
@@ -329,8 +322,7 @@ def test_annealing_without_a_proper_colouring_returns_the_start():
     graph = random_graph(4, 1.0, 0)
     start = np.array([0, 1, 1, 0], dtype=np.int32)
     found = _core.anneal(
-        graph.offsets,
-        graph.targets,
+        graph.core,
         np.zeros((4, 3)),
         start,
         50,

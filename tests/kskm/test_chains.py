@@ -136,7 +136,7 @@ def test_wrong_arrays_are_refused():
         improving_chains(problem, colours[1:].copy(), centroids)
     with pytest.raises(ValueError, match="out of range"):
         _core.move_conflicts(
-            problem.core, np.array([0, 1]), np.array([999], np.int32), np.array([0], np.int32)
+            problem.graph.core, np.array([0, 1]), np.array([999], np.int32), np.array([0], np.int32)
         )
 
 

@@ -103,7 +103,7 @@ def test_classic_dsatur_gives_what_its_slow_twin_gives(seed, planted):
     # With a centroid per colour, each a little farther from everything, the nearest is the lowest.
     towards_zero = np.full((4, 2), 1e6) * np.arange(1, 5)[:, None]
     expected = saturation_ordered(problem, towards_zero)
-    colours, stuck = _core.dsatur(problem.core, 4)
+    colours, stuck = _core.dsatur(problem.graph.core, 4)
     assert (stuck >= 0) == (expected is None)
     if expected is not None:
         assert colours.tolist() == expected

@@ -35,7 +35,7 @@ class ChainDescent(Descent):
 
     def settle(self, context, colours, centroids):
         graph, costs = context.problem.graph, context.problem.costs(centroids)
-        return _core.chain_descent(graph.offsets, graph.targets, costs, colours, context.stopper)
+        return _core.chain_descent(graph.core, costs, colours, context.stopper)
 
     def descend(self, context, colours):
         problem = context.problem

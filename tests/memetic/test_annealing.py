@@ -9,7 +9,7 @@ def test_the_descent_ends_no_higher_than_swaps_alone_and_often_lower(planted):
     lower = 0
     for seed in range(8):
         problem = planted(seed, n_clusters=3, n_pairs=60).problem
-        start, stuck = _core.dsatur(problem.core, problem.n_clusters)
+        start, stuck = _core.dsatur(problem.graph.core, problem.n_clusters)
         assert stuck < 0
         swaps = SequentialDescent().descend(context_of(problem, seed), start)
         found = AnnealingDescent(SequentialDescent()).descend(context_of(problem, seed), start)

@@ -88,7 +88,7 @@ def test_saturation_assignment_is_what_its_definition_says(planted, seed):
 @pytest.mark.parametrize("seed", range(10))
 def test_breadth_first_order_is_what_its_definition_says(planted, seed):
     problem = planted(seed, n_pairs=25).problem
-    order = _core.breadth_first_order(problem.core)
+    order = _core.breadth_first_order(problem.graph.core)
     np.testing.assert_array_equal(order, breadth_first_twin(problem))
 
 

@@ -45,8 +45,7 @@ def anneal(
     above = costs - costs.min(axis=1, keepdims=True)
     above /= float(above[np.isfinite(above)].mean()) or 1.0
     return _core.anneal(
-        graph.offsets,
-        graph.targets,
+        graph.core,
         above,
         colours,
         patience * min(SWEEPS, max(1, TRIALS // max(1, colours.size))),

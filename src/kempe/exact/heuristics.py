@@ -38,7 +38,7 @@ class Heuristics:
     def guess(self, guide: Floats) -> None:
         """Give each vertex the cluster that the guide likes best among those left."""
         graph = self.known.part.graph
-        colours, complete = _core.cheapest_colouring(graph.offsets, graph.targets, guide)
+        colours, complete = _core.cheapest_colouring(graph.core, guide)
         if complete:
             self.offer_descended(colours)
 
@@ -46,13 +46,7 @@ class Heuristics:
         """Offer a colouring improved by Kempe chains."""
         part = self.known.part
         self.known.offer(
-            _core.chain_descent(
-                part.graph.offsets,
-                part.graph.targets,
-                part.costs,
-                colours,
-                self.known.task.stopper,
-            )
+            _core.chain_descent(part.graph.core, part.costs, colours, self.known.task.stopper)
         )
 
     def anneal(self) -> None:
@@ -86,8 +80,7 @@ class Heuristics:
         task = self.known.task
         for turn in range(COLOURING_TURNS):
             colours, conflicts = _core.tabu_colouring(
-                graph.offsets,
-                graph.targets,
+                graph.core,
                 costs.shape[1],
                 costs.argmin(axis=1).astype(np.int32),
                 np.isfinite(costs).astype(np.uint8),

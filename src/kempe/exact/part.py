@@ -27,7 +27,7 @@ class CliqueRows:
     @classmethod
     def of(cls, graph: CannotLinkGraph) -> CliqueRows:
         """Cover the edges of a graph."""
-        return cls(*_core.clique_cover(graph.offsets, graph.targets))
+        return cls(*_core.clique_cover(graph.core))
 
     @property
     def count(self) -> int:

@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from kempe import _core
+
 Edges = NDArray[np.int32]
 """Pairs of vertices, shape (m, 2), the smaller first."""
 
@@ -20,12 +22,11 @@ class CannotLinkGraph:
 
     Attributes
     ----------
-    offsets, targets
-        Neighbours of vertex ``v`` are ``targets[offsets[v]:offsets[v + 1]]``.
+    core
+        What kernels work on.
     """
 
-    offsets: NDArray[np.int64]
-    targets: NDArray[np.int32]
+    core: _core.Graph
 
     @classmethod
     def from_edges(cls, size: int, edges: NDArray[np.integer[Any]]) -> CannotLinkGraph:
@@ -37,12 +38,23 @@ class CannotLinkGraph:
     @classmethod
     def _of(cls, matrix: sparse.csr_array) -> CannotLinkGraph:
         matrix.sum_duplicates()
-        return cls(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32))
+        offsets, targets = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32)
+        return cls(_core.Graph(offsets, targets))
+
+    @cached_property
+    def offsets(self) -> NDArray[np.int64]:
+        """Where the neighbours of each vertex begin in ``targets``, and the end of the last."""
+        return self.core.offsets
+
+    @cached_property
+    def targets(self) -> NDArray[np.int32]:
+        """Neighbours: those of vertex ``v`` are ``targets[offsets[v]:offsets[v + 1]]``."""
+        return self.core.targets
 
     @property
     def size(self) -> int:
         """Number of vertices."""
-        return int(self.offsets.size - 1)
+        return self.core.size
 
     @property
     def n_edges(self) -> int:
@@ -84,5 +96,13 @@ class CannotLinkGraph:
 
     def is_proper(self, colours: NDArray[np.int32]) -> bool:
         """Whether the ends of every edge have different colours."""
-        source = np.repeat(np.arange(self.size), self.degree)
-        return not bool(np.any(colours[source] == colours[self.targets]))
+        return _core.is_proper(self.core, colours)
+
+    def is_tight(self, n_clusters: int) -> bool:
+        """Whether there are so few clusters that classic DSATUR finds no colouring.
+
+        Then Kempe swaps connect few of the proper colourings. Costs next to nothing.
+        """
+        if self.degree.max(initial=0) < n_clusters:
+            return False
+        return bool(_core.dsatur(self.core, n_clusters)[1] >= 0)

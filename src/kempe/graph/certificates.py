@@ -114,9 +114,7 @@ class CriticalPairs:
             return False
         graph = pairs_graph(_supernodes(constraints), self.pairs)
         stopper = _core.Stopper(seconds)
-        status, _, _ = _core.colour_exactly(
-            graph.offsets, graph.targets, n_clusters, 2**62, stopper
-        )
+        status, _, _ = _core.colour_exactly(graph.core, n_clusters, 2**62, stopper)
         raise_interrupt(stopper)
         return status == 0
 

@@ -92,10 +92,10 @@ def check(
         + [int(p.max()) + 1 for p in (constraints.must_link, constraints.cannot_link) if p.size]
     )
     supernode, size = _core.supernodes(n_rows, constraints.must_link)
-    offsets, targets, pair = _core.cannot_link_graph(supernode, size, constraints.cannot_link)
+    core, pair = _core.cannot_link_graph(supernode, size, constraints.cannot_link)
     if pair >= 0:
         return FeasibilityReport(n_clusters, False, must_link_path(constraints, pair), 1, None)
-    graph = CannotLinkGraph(offsets, targets)
+    graph = CannotLinkGraph(core)
     stopper = _core.Stopper(time_limit)
     report = _check_graph(graph, constraints, n_clusters, np.random.default_rng(seed), stopper)
     raise_interrupt(stopper)
@@ -142,7 +142,7 @@ def _answer(
     """Whether k colours suffice, and the largest clique found."""
     # A clique is the best of proofs, where there was no time for anything else.
     limit = stopper.child(CLIQUE_SECONDS, overtime=True)
-    clique, _ = _core.largest_clique(graph.offsets, graph.targets, graph.size + 1, limit)
+    clique, _ = _core.largest_clique(graph.core, graph.size + 1, limit)
     raise_interrupt(stopper)
     if clique.size > k:
         return Answer(core=clique[: k + 1].astype(np.intp)), clique
@@ -217,7 +217,7 @@ def _degeneracy(graph: CannotLinkGraph) -> int:
     low, high = 0, int(graph.degree.max(initial=0))
     while low < high:
         middle = (low + high) // 2
-        if _core.peel(graph.offsets, graph.targets, middle + 1).size == graph.size:
+        if _core.peel(graph.core, middle + 1).size == graph.size:
             high = middle
         else:
             low = middle + 1

@@ -66,7 +66,7 @@ def colour_graph(
         How often the methods take turns on one component before giving up; the budget of a turn
         is three times that of the one before.
     """
-    order = _core.peel(graph.offsets, graph.targets, n_clusters)
+    order = _core.peel(graph.core, n_clusters)
     rest = np.delete(np.arange(graph.size), order)
     colours = np.full(graph.size, -1, dtype=np.int32)
     hard = graph.induced(rest)
@@ -75,7 +75,7 @@ def colour_graph(
         if answer.colours is None:
             return Answer(core=None if answer.core is None else rest[part[answer.core]])
         colours[rest[part]] = answer.colours
-    return Answer(_core.unpeel(graph.offsets, graph.targets, order, colours, n_clusters))
+    return Answer(_core.unpeel(graph.core, order, colours, n_clusters))
 
 
 def cheapest_names(
@@ -101,9 +101,7 @@ def cheapest_names(
 def _colour_component(
     graph: CannotLinkGraph, k: int, rng: np.random.Generator, stopper: _core.Stopper, turns: int
 ) -> Answer:
-    start, complete = _core.cheapest_colouring(
-        graph.offsets, graph.targets, rng.random((graph.size, k))
-    )
+    start, complete = _core.cheapest_colouring(graph.core, rng.random((graph.size, k)))
     if complete:
         return Answer(start)
     for turn in range(turns):
@@ -121,8 +119,7 @@ def _by_tabu(
 ) -> Answer:
     start = rng.integers(k, size=graph.size, dtype=np.int32)
     colours, conflicts = _core.tabu_colouring(
-        graph.offsets,
-        graph.targets,
+        graph.core,
         k,
         start,
         None,
@@ -137,7 +134,7 @@ def _by_branching(
     graph: CannotLinkGraph, k: int, rng: np.random.Generator, stopper: _core.Stopper, turn: int
 ) -> Answer:
     status, colours, touched = _core.colour_exactly(
-        graph.offsets, graph.targets, k, BRANCHING_NODES * 3**turn, stopper
+        graph.core, k, BRANCHING_NODES * 3**turn, stopper
     )
     if status < 0:
         return Answer()
@@ -182,7 +179,7 @@ def _cpsat_model(
         for c in range(k):
             model.add_at_most_one((choice[u * k + c], choice[v * k + c]))
     # Colours are interchangeable: those of one clique can be given beforehand.
-    clique, _ = _core.largest_clique(graph.offsets, graph.targets, k + 1, stopper.child(0.1))
+    clique, _ = _core.largest_clique(graph.core, k + 1, stopper.child(0.1))
     for c, v in enumerate(clique[:k].tolist()):
         model.add(choice[v * k + c] == 1)
     return model, choice

@@ -60,4 +60,4 @@ def conflicts(problem: Problem, moves: Moves) -> tuple[NDArray[np.int64], NDArra
     edge joins them and both its ends would have the same colour **after** the moves. Looking at
     pairs of moves is enough, because an edge has two ends.
     """
-    return _core.move_conflicts(problem.core, moves.offsets, moves.vertices, moves.colours)
+    return _core.move_conflicts(problem.graph.core, moves.offsets, moves.vertices, moves.colours)

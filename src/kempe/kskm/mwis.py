@@ -115,7 +115,7 @@ def _by_integer_program(
 
     from kempe.exact.highs import quiet_milp
 
-    starts, members = _core.clique_cover(offsets, targets)
+    starts, members = _core.clique_cover(_core.Graph(offsets, targets))
     cliques = sparse.csr_array(
         (np.ones(members.size), members, starts), shape=(starts.size - 1, weights.size)
     )

@@ -27,4 +27,4 @@ class CLCKM(COPKM):
     def _assignment(
         self, problem: Problem, rng: np.random.Generator, stopper: _core.Stopper
     ) -> Assignment:
-        return OrderedAssignment(_core.breadth_first_order(problem.core))
+        return OrderedAssignment(_core.breadth_first_order(problem.graph.core))
