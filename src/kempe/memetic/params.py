@@ -88,9 +88,8 @@ class MemeticParams:
     def _anneals(self, problem: Problem) -> bool:
         if self.annealing is not None:
             return self.annealing
-        return problem.n_supernodes <= LARGEST_ANNEALED and problem.graph.is_tight(
-            problem.n_clusters
-        )
+        small = problem.n_supernodes <= LARGEST_ANNEALED
+        return small and problem.graph.is_tight(problem.n_clusters)
 
 
 _LEAST: dict[str, Any] = {

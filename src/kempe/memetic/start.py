@@ -32,7 +32,8 @@ class Starts:
     @classmethod
     def prepared(cls, context: Context, plan: Plan, init: Init) -> Starts:
         """Look for a colouring once, for all starts, where the graph is tight."""
-        tight = plan.exhaustive_start and context.problem.graph.is_tight(context.problem.n_clusters)
+        problem = context.problem
+        tight = plan.exhaustive_start and problem.graph.is_tight(problem.n_clusters)
         return cls(plan, init, any_colouring(context) if tight else None)
 
     def make(self, context: Context, number: int) -> Colours:
