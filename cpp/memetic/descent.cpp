@@ -5,6 +5,9 @@
 
 namespace kempe {
 
+// `inline` marks what becomes part of the loop over vertices. Members of an instantiated class are
+// functions of their own otherwise, which costs the descent eight per cent more instructions.
+
 template <class T>
 Descent<T>::Descent(const Instance& instance, const Points<T>& points, int k)
     : instance_(instance),

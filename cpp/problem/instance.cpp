@@ -48,8 +48,10 @@ template <class T>
 void construct(Instance* self, In2<T> rows, In2<T> merged, In1<std::int32_t> source,
                In1<double> weight, const StoredGraph& graph) {
     check_shapes(rows, merged, source, weight, graph);
-    check_sources(source, rows.shape(0), merged.shape(0));
-    check_weights(weight);
+    unlocked([&] {
+        check_sources(source, rows.shape(0), merged.shape(0));
+        check_weights(weight);
+    });
     new (self) Instance();
     self->size = graph.size();
     self->dimension = static_cast<int>(rows.shape(1));
