@@ -7,7 +7,6 @@ import pytest
 from sklearn.preprocessing import StandardScaler
 
 from kempe import KSKM, Constraints, KempeKMeans, NoSolutionFoundError, methods
-from kempe.kskm.dsatur import is_tight
 from kempe.memetic import MemeticParams
 from kempe.memetic.start import Starts
 from kempe.problem import Problem
@@ -22,7 +21,7 @@ def tight_problem(seed, *, n=30, k=3, density=0.2):
     apart = (hidden[first] != hidden[second]) & (rng.random(first.size) < density)
     pairs = np.column_stack([first, second])[apart]
     problem = Problem.build(rng.normal(size=(n, 3)), Constraints(cannot_link=pairs), n_clusters=k)
-    assert is_tight(problem)
+    assert problem.graph.is_tight(problem.n_clusters)
     return problem
 
 

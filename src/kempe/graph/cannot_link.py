@@ -97,3 +97,12 @@ class CannotLinkGraph:
     def is_proper(self, colours: NDArray[np.int32]) -> bool:
         """Whether the ends of every edge have different colours."""
         return _core.is_proper(self.core, colours)
+
+    def is_tight(self, n_clusters: int) -> bool:
+        """Whether there are so few clusters that classic DSATUR finds no colouring.
+
+        Then Kempe swaps connect few of the proper colourings. Costs next to nothing.
+        """
+        if self.degree.max(initial=0) < n_clusters:
+            return False
+        return bool(_core.dsatur(self.core, n_clusters)[1] >= 0)

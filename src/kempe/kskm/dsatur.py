@@ -12,7 +12,7 @@ from kempe.exceptions import NoSolutionFoundError
 from kempe.graph.check import colour_or_explain
 from kempe.graph.colouring import cheapest_names, colour_graph
 from kempe.kskm.shift import match
-from kempe.problem import Centroids, Colours, Problem
+from kempe.problem import Centroids, Colours
 from kempe.search.descent import Context, Descent
 
 
@@ -91,13 +91,3 @@ def any_colouring(
         f"neither saturation order nor DSATUR found a clustering into {problem.n_clusters} "
         "clusters that satisfies all cannot-link pairs; it may nevertheless exist"
     )
-
-
-def is_tight(problem: Problem) -> bool:
-    """Whether the number of clusters is so small that classic DSATUR finds no colouring.
-
-    Then Kempe swaps connect few of the proper colourings. Costs next to nothing.
-    """
-    if problem.graph.degree.max(initial=0) < problem.n_clusters:
-        return False
-    return bool(_core.dsatur(problem.graph.core, problem.n_clusters)[1] >= 0)

@@ -11,7 +11,6 @@ from typing import Self
 import numpy as np
 
 from kempe.exact import ExactAssigner, Mode, Solver, Status, anneal
-from kempe.kskm.dsatur import is_tight
 from kempe.problem import Centroids, Colours, Problem
 from kempe.search.descent import Context, Descent
 from kempe.search.empty import costs_at_means
@@ -106,7 +105,7 @@ class ExactDescent(Descent):
             self._assigner = assigner = ExactAssigner(problem.graph, solver=self.solver)
             self._explored.clear()
             self._allowance = self.effort
-            self._tight = is_tight(problem)
+            self._tight = problem.graph.is_tight(problem.n_clusters)
         return assigner
 
     def _is_new(self, problem: Problem, colours: Colours) -> bool:

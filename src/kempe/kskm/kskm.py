@@ -9,7 +9,7 @@ import numpy as np
 
 from kempe.exact import Solver
 from kempe.kskm.assignment import SimultaneousDescent
-from kempe.kskm.dsatur import is_tight, starting_solution
+from kempe.kskm.dsatur import starting_solution
 from kempe.kskm.exact import ExactDescent
 from kempe.kskm.mwis import Method
 from kempe.kskm.perturb import perturb
@@ -94,7 +94,7 @@ class KSKMParams:
     def schedule(self, problem: Problem) -> Schedule:
         """Give the schedule; where exact assignment would undo every perturbation, relocate."""
         schedule = Schedule(self.perturbation, self.failures_before_return)
-        undone = self.exact is not None and is_tight(problem)
+        undone = self.exact is not None and problem.graph.is_tight(problem.n_clusters)
         return replace(schedule, perturbation=0.0) if undone else schedule
 
 

@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from kempe.kskm.dsatur import is_tight
 from kempe.memetic.annealing import AnnealingDescent
 from kempe.memetic.sequential import SequentialDescent
 from kempe.problem import Problem
@@ -89,7 +88,8 @@ class MemeticParams:
     def _anneals(self, problem: Problem) -> bool:
         if self.annealing is not None:
             return self.annealing
-        return problem.n_supernodes <= LARGEST_ANNEALED and is_tight(problem)
+        small = problem.n_supernodes <= LARGEST_ANNEALED
+        return small and problem.graph.is_tight(problem.n_clusters)
 
 
 _LEAST: dict[str, Any] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kempe import _core
-from kempe.kskm.dsatur import any_colouring, first_colouring, is_tight, starting_solution
+from kempe.kskm.dsatur import any_colouring, first_colouring, starting_solution
 from kempe.memetic.params import Plan
 from kempe.problem import Colours
 from kempe.search.descent import Context
@@ -32,7 +32,8 @@ class Starts:
     @classmethod
     def prepared(cls, context: Context, plan: Plan, init: Init) -> Starts:
         """Look for a colouring once, for all starts, where the graph is tight."""
-        tight = plan.exhaustive_start and is_tight(context.problem)
+        problem = context.problem
+        tight = plan.exhaustive_start and problem.graph.is_tight(problem.n_clusters)
         return cls(plan, init, any_colouring(context) if tight else None)
 
     def make(self, context: Context, number: int) -> Colours:
