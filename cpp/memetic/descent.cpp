@@ -32,9 +32,14 @@ Descent<T>::Descent(const Instance& instance, const Points<T>& points, int k)
 template <class T>
 void Descent<T>::load(const Colour* colours) {
     partition_.load(colours);
-    // Improvements below rounding error would never end; an average vertex sets the scale.
-    tolerance_ = kRelativeTolerance * std::max(partition_.inertia(), 0.0) / instance_.size;
+    tolerance_ = smallest_change();
     restart_clock();
+}
+
+// Improvements below rounding error would never end; an average vertex sets the scale.
+template <class T>
+double Descent<T>::smallest_change() const {
+    return kRelativeTolerance * std::max(partition_.inertia(), 0.0) / instance_.size;
 }
 
 template <class T>
@@ -51,6 +56,19 @@ void Descent<T>::place_centroid_on(Colour c, Vertex v) {
     advance();
     touch(c);
     distrust_distances();
+}
+
+// A start far above what it leads to, with groups mixed that lie very far apart, sets a scale at
+// which the last steps down are not seen. They are taken at the scale that was reached.
+template <class T>
+void Descent<T>::descend(Stopper& stopper) {
+    run(Objective::inertia, stopper);
+    for (double finer;
+         !stopper.stopped() && (finer = smallest_change()) < kFarBelow * tolerance_;) {
+        tolerance_ = finer;
+        restart_clock();
+        run(Objective::inertia, stopper);
+    }
 }
 
 // Chains of several vertices are expensive to collect, so they are tried only when no vertex can

@@ -30,6 +30,8 @@ class Descent {
 
     // Swap improving chains until none is left or it is time to stop.
     void run(Objective objective, Stopper& stopper);
+    // From what was loaded to a local optimum of the inertia.
+    void descend(Stopper& stopper);
     // From fixed centroids to a local optimum of the inertia.
     void release_centroids(Stopper& stopper);
 
@@ -40,6 +42,7 @@ class Descent {
  private:
     using Time = std::uint32_t;
     static constexpr double kRelativeTolerance = 1e-12;
+    static constexpr double kFarBelow = 1e-3;
     static constexpr double kRounding = 1e-12;
     static constexpr double kManyValues = 2e6;
     static constexpr double kTableRounding = 1e-5;
@@ -51,6 +54,8 @@ class Descent {
     void touch(Colour c);
     template <class Use>
     void for_changed_since(Time since, Use&& use);
+
+    double smallest_change() const;
 
     // Gains and costs of moving one vertex.
     double removal_gain(Vertex v, double own_distance) const;
@@ -94,7 +99,7 @@ class Descent {
     const int k_, d_;
     const bool many_values_;
     Objective objective_ = Objective::inertia;
-    double tolerance_ = 0.0;
+    double tolerance_ = 0.0;  // smaller changes of the objective are none
 
     Time now_ = 0;
     Time settled_ = 0;            // when the running trial began

@@ -48,7 +48,7 @@ class SequentialSearch {
         check(colours);
         return work([&](auto& engine) {
             engine.descent.load(colours.data());
-            engine.descent.run(Objective::inertia, stopper);
+            engine.descent.descend(stopper);
         });
     }
 
@@ -59,7 +59,7 @@ class SequentialSearch {
         Random random(seed);
         auto result = work([&](auto& engine) {
             engine.descent.load(colours.data());
-            engine.descent.run(Objective::inertia, stopper);
+            engine.descent.descend(stopper);
             tried = engine.relocation.run(tries, patience, target, random, stopper, failures);
         });
         return nb::make_tuple(std::move(result), tried, failures);

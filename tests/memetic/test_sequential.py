@@ -194,6 +194,19 @@ def test_a_local_optimum_stays_as_it_is(seed):
     np.testing.assert_array_equal(descend(problem, optimum), optimum)
 
 
+@pytest.mark.parametrize("apart", [1e4, 1e8])
+def test_a_start_that_mixes_groups_far_apart_ends_in_a_local_optimum_all_the_same(apart):
+    problem, _ = random_problem(3, n=60, k=6, density=0.02)
+    far = apart * (np.arange(problem.n_rows) % 2)[:, None]
+    problem = build(problem.rows + far, k=6, cannot_link=problem.constraints.cannot_link)
+    start, stuck = _core.dsatur(problem.graph.core, 6)
+    assert stuck < 0
+    optimum = descend(problem, start)
+    assert problem.inertia(optimum) < 1e-6 * problem.inertia(start)
+    again = descend(problem, optimum)
+    assert problem.inertia(again) == pytest.approx(problem.inertia(optimum), rel=1e-9)
+
+
 @pytest.mark.parametrize("d", [1, 3, 8, 9, 16, 47, 48, 49, 70])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_every_code_path_of_the_distances_ends_in_a_local_optimum(d, dtype):
