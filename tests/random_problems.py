@@ -7,7 +7,8 @@ import itertools
 import numpy as np
 
 from kempe import Constraints, _core
-from kempe.problem import Colours, Problem
+from kempe.kskm.moves import Moves
+from kempe.problem import Centroids, Colours, Problem
 from kempe.search import Context
 
 
@@ -57,6 +58,11 @@ def large_problem(
 def context_of(problem: Problem, seed: int = 0, stopper: _core.Stopper | None = None) -> Context:
     """What a descent needs."""
     return Context(problem, np.random.default_rng(seed), stopper or _core.Stopper())
+
+
+def improving_chains(problem: Problem, colours: Colours, centroids: Centroids) -> Moves:
+    """All Kempe chains whose swap lowers the cost at fixed centroids, by the kernel."""
+    return Moves(*_core.improving_chains(problem.core, colours, centroids))
 
 
 def neighbours(problem: Problem) -> list[set[int]]:

@@ -1,6 +1,6 @@
 """The reduced problem: must-linked rows merged into supernodes, cannot-link pairs as a graph.
 
-Everything below this module works on supernodes and never sees a row of the user's data.
+Searches work on supernodes; only what a publication defines on rows looks at rows.
 """
 
 from __future__ import annotations

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from kempe import _core
 from kempe.kskm import mwis
 from kempe.kskm.assignment import SimultaneousDescent
-from kempe.kskm.chains import conflicts, improving_chains
+from kempe.kskm.moves import conflicts
 from kempe.problem import Problem
 from kempe.search.descent import Context
-from random_problems import best_inertia, context_of, random_problem
+from random_problems import best_inertia, context_of, improving_chains, random_problem
 
 seeds = st.integers(0, 2**32 - 1)
 methods = st.sampled_from(mwis.METHODS)

@@ -8,9 +8,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from kempe import _core
-from kempe.kskm.chains import Moves, conflicts, improving_chains
+from kempe.kskm.moves import Moves, conflicts
 from kempe.problem import Problem
-from random_problems import neighbours, random_problem
+from random_problems import improving_chains, neighbours, random_problem
 
 seeds = st.integers(0, 2**32 - 1)
 

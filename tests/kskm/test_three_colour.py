@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from kempe import Constraints, _core
 from kempe.kskm.assignment import SimultaneousDescent
-from kempe.kskm.chains import Moves
+from kempe.kskm.moves import Moves
 from kempe.kskm.three_colour import three_colour_step
 from kempe.problem import Problem
 from random_problems import context_of, random_problem

@@ -14,11 +14,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kempe import Constraints, _core
-from kempe.kskm.chains import improving_chains
 from kempe.memetic import SequentialDescent
 from kempe.problem import Problem
 from kempe.search.descent import Budget
-from random_problems import best_inertia, context_of, large_problem, neighbours, random_problem
+from random_problems import (
+    best_inertia,
+    context_of,
+    improving_chains,
+    large_problem,
+    neighbours,
+    random_problem,
+)
 
 seeds = st.integers(0, 2**32 - 1)
 shapes = st.fixed_dictionaries(

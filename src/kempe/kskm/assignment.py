@@ -26,9 +26,8 @@ class SimultaneousDescent(Descent):
         How compatible swaps are chosen, see ``kempe.kskm.mwis.solve``. ``"greedy"`` is compiled
         like the loop around it; the others take more effort in every step.
     three_colour
-        Whether ``descend`` goes on with three-colour chains once two-colour swaps are exhausted.
-        Lower inertia where constraints are tight, at the cost of looking at all triples of
-        clusters.
+        Whether ``descend`` goes on with three-colour chains once two-colour swaps are exhausted,
+        at the cost of looking at all triples of clusters.
     """
 
     mwis: independent_set.Method = "greedy"

@@ -9,7 +9,7 @@ import numpy as np
 
 from kempe import _core
 from kempe.kskm import mwis
-from kempe.kskm.chains import Moves, conflicts
+from kempe.kskm.moves import Moves, conflicts
 from kempe.problem import Colours, Problem
 
 

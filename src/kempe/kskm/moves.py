@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kempe import _core
-from kempe.problem import Centroids, Colours, Problem
+from kempe.problem import Colours, Problem
 
 
 class Moves(NamedTuple):
@@ -42,15 +42,6 @@ class Moves(NamedTuple):
         after = colours.copy()
         after[self.vertices[taken]] = self.colours[taken]
         return after
-
-
-def improving_chains(problem: Problem, colours: Colours, centroids: Centroids) -> Moves:
-    """All Kempe chains whose swap lowers the cost at fixed centroids.
-
-    The paper's swap cost is the negative of the gain. Between a cluster and an empty one, every
-    supernode is a chain of its own.
-    """
-    return Moves(*_core.improving_chains(problem.core, colours, centroids))
 
 
 def conflicts(problem: Problem, moves: Moves) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
