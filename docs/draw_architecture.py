@@ -24,6 +24,7 @@ WHAT = {
     "problem": "supernodes and the graph between them",
     "graph": "the cannot-link graph: colourings, or proofs that there is none",
     "constraints": "pairs from whatever the user has",
+    "storage": "files written whole or not at all",
     "exceptions": "what can go wrong",
 }
 FLOW = [
