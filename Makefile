@@ -10,7 +10,7 @@ TABLES := docs/_generated
 # Build tools live in the environment, so that rebuilding the core is incremental.
 INSTALL = $(PIP) install --no-build-isolation --editable
 
-.PHONY: demo test sanitize lint format docs bench bench-docs bench-instructions clean help
+.PHONY: demo test coverage sanitize lint format docs bench bench-docs bench-instructions clean help
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -32,6 +32,10 @@ $(VENV)/.lint: $(VENV)/.test
 	$(INSTALL) ".[lint]"
 	@touch $@
 
+$(VENV)/.coverage: $(VENV)/.test
+	$(INSTALL) ".[coverage]"
+	@touch $@
+
 $(VENV)/.docs: $(VENV)/.test
 	$(INSTALL) ".[docs]"
 	@touch $@
@@ -46,6 +50,21 @@ test: $(VENV)/.test  ## run all tests
 	[ $$code -eq 0 ] || [ $$code -eq 5 ] || exit $$code; \
 	$(PYTEST) $(ARGS) --timing=only -n 0; last=$$?; \
 	[ $$last -eq 5 ] || code=$$last; exit $$code
+
+# The instrumented core too has an environment and a build folder of its own. Python counts branches as
+# well as lines. Tests that look for memory or time would measure the instruments.
+COVERAGE_ENV := .venv-coverage
+COUNTERS     := build/coverage
+
+coverage:  ## share of lines that the tests reach: Python (at least 95 %) and C++ (at least 90 %)
+	SKBUILD_CMAKE_DEFINE=KEMPE_COVERAGE=ON SKBUILD_CMAKE_BUILD_TYPE=Debug \
+		SKBUILD_BUILD_DIR=$(COUNTERS) $(MAKE) VENV=$(COVERAGE_ENV) $(COVERAGE_ENV)/.coverage
+	find $(COUNTERS) -name '*.gcda' -delete
+	rm -f .coverage .coverage.*
+	$(COVERAGE_ENV)/bin/python -m pytest -q -n auto --timing=without --cov --cov-report= $(ARGS)
+	$(COVERAGE_ENV)/bin/python -m coverage report --fail-under=95
+	$(COVERAGE_ENV)/bin/gcovr --root . --filter cpp/ --object-directory $(COUNTERS) $(COUNTERS) \
+		--gcov-suspicious-hits-threshold 0 --fail-under-line 90
 
 # A sanitized core has an environment and a build folder of its own. The sanitizer's runtime must be
 # loaded before everything else, and leaks at exit are Python's own.
@@ -95,4 +114,4 @@ bench-instructions: $(VENV)/.test  ## count instructions of the kernels, compare
 	$(BIN)/python benchmarks/instructions.py $(ARGS)
 
 clean:  ## remove the environment and everything built
-	rm -rf $(VENV) .venv-address .venv-thread build dist docs/_build
+	rm -rf $(VENV) .venv-address .venv-thread .venv-coverage build dist docs/_build
