@@ -56,6 +56,14 @@ double Partition<T>::measured_inertia() const {
 }
 
 template <class T>
+double Partition<T>::measured_cost() const {
+    double total = 0.0;
+    for (Vertex v = 0; v < instance_.size; ++v)
+        total += instance_.weight[v] * distance(v, colour_[v]);
+    return total;
+}
+
+template <class T>
 void Partition<T>::place_centroid(Colour c, const double* position) {
     std::copy_n(position, d_, centroid_.data() + std::size_t(c) * d_);
     copy_by_feature(c);

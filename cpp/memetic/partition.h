@@ -60,6 +60,8 @@ class Partition {
 
     // Inertia between supernodes, about the means.
     double inertia() const;
+    // Cost of all supernodes about the centroids of their clusters.
+    double measured_cost() const;
 
     // Place the reference of a cluster for fixed-centroid moves.
     void place_centroid(Colour c, const double* position);
