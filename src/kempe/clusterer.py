@@ -245,7 +245,14 @@ class SearchingClusterer(ConstrainedClusterer):
     }
 
     # After these no further search is begun.
-    _ends_all: ClassVar = ("interrupted", "callback", "target_inertia", "time_limit", "user_rule")
+    _ends_all: ClassVar = (
+        "interrupted",
+        "callback",
+        "optimal",
+        "target_inertia",
+        "time_limit",
+        "user_rule",
+    )
 
     n_init: int
     max_mutations: int | None
