@@ -111,6 +111,7 @@ Out1<Colour> anneal(const StoredGraph& stored, In2<double> costs, In1<Colour> co
     check_costs(costs, graph.size);
     const int k = static_cast<int>(costs.shape(1));
     check_colours(colours, graph.size, k);
+    if (sweeps < 0) throw std::invalid_argument("sweeps must not be negative");
     if (!(cold > 0 && hot >= cold && cheap > 0 && expensive >= cheap))
         throw std::invalid_argument("temperatures and prices must be positive and in order");
     return to_numpy(unlocked([&] {
