@@ -9,6 +9,7 @@ from __future__ import annotations
 import faulthandler
 import itertools
 import signal
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
@@ -106,9 +107,7 @@ def fit(variant: str, problem: TinyProblem, **changes: Any) -> Outcome:
     )
     try:
         with no_longer_than(20):
-            model.fit(
-                problem.data, constraints=problem.constraints, sample_weight=problem.weights
-            )
+            model.fit(problem.data, constraints=problem.constraints, sample_weight=problem.weights)
     except (InfeasibleConstraintsError, NoSolutionFoundError) as error:
         return Outcome(error=type(error).__name__)
     return Outcome(tuple(model.labels_.tolist()), model.inertia_, model.n_iter_)
@@ -120,7 +119,8 @@ def no_longer_than(cpu_seconds: float) -> Iterator[None]:
 
     Kernels notice signals. One that does not is ended, with the process, and shows where it hung.
     """
-    if not hasattr(signal, "SIGPROF"):  # Windows
+    alone = threading.current_thread() is threading.main_thread()
+    if not alone or not hasattr(signal, "SIGPROF"):  # Windows
         yield
         return
 
@@ -181,8 +181,8 @@ def feasible_labellings(problem: TinyProblem) -> NDArray[np.int64]:
             [*colours, c]
             for colours in found
             for c in range(min(k, max(colours, default=-1) + 2))
-            if all(frozenset((u, position)) not in apart or colours[u] != c for u in range(position))
-            and frozenset((position,)) not in apart
+            if all(colours[u] != c or {u, position} not in apart for u in range(position))
+            and {position} not in apart
         ]
     complete = [colours for colours in found if max(colours, default=-1) == k - 1]
     return np.array(complete, dtype=np.int64).reshape(-1, len(firsts))[:, [place[g] for g in group]]
@@ -295,16 +295,20 @@ def must_links(draw: st.DrawFn, n_rows: int) -> list[Pair]:
 
 
 @st.composite
-def tiny_problems(draw: st.DrawFn, most_rows: int = 7, *, plain: bool = False) -> TinyProblem:
+def tiny_problems(
+    draw: st.DrawFn, most_rows: int = 7, *, least_rows: int = 1, plain: bool = False
+) -> TinyProblem:
     """Problems with at least as many groups of rows as clusters and some weight."""
-    n_rows = draw(st.integers(1, most_rows))
+    n_rows = draw(st.integers(least_rows, most_rows))
     X = draw(data(n_rows, plain=plain))
     bare = TinyProblem(X, 1, draw(must_links(n_rows)))
     groups = len(set(bare.group))
     k = draw(st.one_of(st.integers(1, groups), st.just(groups), st.just(1)))
     weights = None
     if draw(st.integers(0, 2)) == 1:
-        weights = draw(st.lists(st.sampled_from([0.0, 1.0, 0.3, 5.0]), min_size=n_rows, max_size=n_rows))
+        weights = draw(
+            st.lists(st.sampled_from([0.0, 1.0, 0.3, 5.0]), min_size=n_rows, max_size=n_rows)
+        )
         weights = weights if any(weights) else None
     return replace(
         bare,

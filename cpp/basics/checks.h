@@ -68,9 +68,8 @@ inline void check_costs(const In2<double>& costs, int size) {
         throw std::invalid_argument("costs must have one row per supernode");
     if (costs.shape(1) == 0) throw std::invalid_argument("costs must have a column");
     // Infinity forbids a cluster; there is nothing that minus infinity could mean.
-    if (std::any_of(costs.data(), costs.data() + costs.size(), [](double cost) {
-            return !(cost > -std::numeric_limits<double>::infinity());
-        }))
+    if (std::any_of(costs.data(), costs.data() + costs.size(),
+                    [](double cost) { return !(cost > -std::numeric_limits<double>::infinity()); }))
         throw std::invalid_argument("a cost is not a number, or minus infinity");
 }
 
