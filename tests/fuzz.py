@@ -13,6 +13,7 @@ import os
 import secrets
 import signal
 import sys
+import tempfile
 import time
 from collections import Counter
 from multiprocessing.synchronize import Event
@@ -209,7 +210,7 @@ def lowest_inertia(problem: TinyProblem, outcome: Outcome) -> float:
 
 def current(pid: int | None) -> Path:
     """Where a worker notes what it is trying."""
-    return REGRESSIONS / f".current-{pid}.json"
+    return Path(tempfile.gettempdir()) / f"kempe-fuzz-{pid}.json"
 
 
 def store(case: str, why: str) -> None:

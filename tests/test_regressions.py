@@ -9,7 +9,7 @@ import pytest
 
 from tiny_problems import TinyProblem, check_promises, fit, optimum
 
-STORED = sorted((Path(__file__).parent / "regressions").glob("[!.]*.json"))
+STORED = sorted((Path(__file__).parent / "regressions").glob("*.json"))
 
 
 @pytest.mark.parametrize("path", STORED, ids=lambda path: path.stem)
