@@ -10,7 +10,7 @@ TABLES := docs/_generated
 # Build tools live in the environment, so that rebuilding the core is incremental.
 INSTALL = $(PIP) install --no-build-isolation --editable
 
-.PHONY: demo test coverage sanitize lint format docs bench bench-docs bench-instructions clean help
+.PHONY: demo test coverage sanitize lint format docs bench bench-docs bench-instructions clean help fuzz fuzz-core
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -68,20 +68,32 @@ coverage:  ## share of lines that the tests reach: Python (at least 95 %) and C+
 
 # A sanitized core has an environment and a build folder of its own. The sanitizer's runtime must be
 # loaded before everything else, and leaks at exit are Python's own.
-SANITIZER       ?= address
-SANITIZE_ENV    := .venv-$(SANITIZER)
+SANITIZERS      := $(or $(SANITIZER),address thread)
 RUNTIME_address := libasan.so
 RUNTIME_thread  := libtsan.so
-RUNTIME = $(foreach name,$(RUNTIME_$(SANITIZER)) libstdc++.so,$(shell $(CXX) -print-file-name=$(name)))
+runtime    = $(foreach name,$(RUNTIME_$(1)) libstdc++.so,$(shell $(CXX) -print-file-name=$(name)))
+sanitized  = LD_PRELOAD="$(call runtime,$(1))" PYTHONMALLOC=malloc ASAN_OPTIONS=detect_leaks=0 \
+		TSAN_OPTIONS=ignore_noninstrumented_modules=1:halt_on_error=1 .venv-$(1)/bin/python
 # Together these call every kernel.
-KERNEL_TESTS := $(addprefix tests/,exact graph kskm memetic rivals/test_orders.py search test_core_arguments.py test_problem.py)
+KERNEL_TESTS := $(addprefix tests/,exact graph kskm memetic rivals/test_orders.py search \
+	test_core_arguments.py test_fuzz_core.py test_problem.py)
 
-sanitize:  ## run the tests of the kernels under sanitizers (SANITIZER=thread: data races)
-	SKBUILD_CMAKE_DEFINE=KEMPE_SANITIZE=$(SANITIZER) SKBUILD_CMAKE_BUILD_TYPE=RelWithDebInfo \
-		SKBUILD_BUILD_DIR=build/$(SANITIZER) $(MAKE) VENV=$(SANITIZE_ENV) $(SANITIZE_ENV)/.test
-	LD_PRELOAD="$(RUNTIME)" PYTHONMALLOC=malloc ASAN_OPTIONS=detect_leaks=0 \
-		TSAN_OPTIONS=ignore_noninstrumented_modules=1:halt_on_error=1 \
-		$(SANITIZE_ENV)/bin/python -m pytest -n auto -m "not slow and not timing" $(or $(ARGS),$(KERNEL_TESTS))
+sanitize: $(addprefix sanitize-,$(SANITIZERS))  ## run the tests of the kernels under sanitizers, both or SANITIZER=address|thread
+
+sanitize-%: build-%
+	$(call sanitized,$*) -m pytest -n auto -m "not slow and not timing" $(or $(ARGS),$(KERNEL_TESTS))
+
+build-%:
+	SKBUILD_CMAKE_DEFINE=KEMPE_SANITIZE=$* SKBUILD_CMAKE_BUILD_TYPE=RelWithDebInfo \
+		SKBUILD_BUILD_DIR=build/$* $(MAKE) VENV=.venv-$* .venv-$*/.test
+
+fuzz: $(VENV)/.test  ## try random tiny problems against all clusterings (ARGS="--minutes 30")
+	$(BIN)/python tests/fuzz.py $(ARGS)
+
+# A sanitizer ends the process when memory is short, so it gets no sizes that want much.
+fuzz-core: $(if $(SANITIZER),build-$(SANITIZER),$(VENV)/.test)  ## call the core with wrong arguments (ARGS="--minutes 30", SANITIZER=address)
+	$(if $(SANITIZER),$(call sanitized,$(SANITIZER)),$(BIN)/python) tests/fuzz_core.py \
+		$(if $(SANITIZER),--modest) $(ARGS)
 
 lint: $(VENV)/.lint  ## ruff, mypy, clang-format, import rules
 	$(BIN)/ruff check .

@@ -13,6 +13,7 @@ NB_MODULE(_core, m) {
     kempe::bind_dsatur(m);
     kempe::bind_edges(m);
     kempe::bind_empty_clusters(m);
+    kempe::bind_enumeration(m);
     kempe::bind_graph(m);
     kempe::bind_instance(m);
     kempe::bind_moves(m);

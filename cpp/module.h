@@ -16,6 +16,7 @@ void bind_cost_assignment(nanobind::module_& m);
 void bind_dsatur(nanobind::module_& m);
 void bind_edges(nanobind::module_& m);
 void bind_empty_clusters(nanobind::module_& m);
+void bind_enumeration(nanobind::module_& m);
 void bind_graph(nanobind::module_& m);
 void bind_instance(nanobind::module_& m);
 void bind_moves(nanobind::module_& m);

@@ -370,6 +370,13 @@ def see_annealed_population(_, value):
     return count(model, "start")
 
 
+@case(MemeticParams, "enumerate_up_to", [0, 6, 7], wanted=lambda v: v >= 7, same=[(0, 1)])
+def see_enumeration(_, value):
+    """Four rows can be divided into two clusters in seven ways."""
+    params = MemeticParams(enumerate_up_to=value)
+    return count(KempeKMeans(2, params=params).fit([[0.0], [1.0], [3.0], [7.0]]), "enumerate") > 0
+
+
 @case(MemeticParams, "generation_size", [1, 2, 4], wanted=int)
 def see_generation(_, value):
     """Clusterings that are made side by side, if there are threads for them."""

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <span>
 #include <stdexcept>
 #include <type_traits>
@@ -66,9 +67,10 @@ inline void check_costs(const In2<double>& costs, int size) {
     if (costs.shape(0) != static_cast<std::size_t>(size))
         throw std::invalid_argument("costs must have one row per supernode");
     if (costs.shape(1) == 0) throw std::invalid_argument("costs must have a column");
+    // Infinity forbids a cluster; there is nothing that minus infinity could mean.
     if (std::any_of(costs.data(), costs.data() + costs.size(),
-                    [](double cost) { return std::isnan(cost); }))
-        throw std::invalid_argument("a cost is not a number");
+                    [](double cost) { return !(cost > -std::numeric_limits<double>::infinity()); }))
+        throw std::invalid_argument("a cost is not a number, or minus infinity");
 }
 
 // Where the entries of each row begin, and where the last one ends.

@@ -40,6 +40,7 @@ class Annealing {
             cost_ += costs_[at(v, colour_[v])];
         }
         conflicts_ = ends / 2;
+        tolerance_ = kTolerance * mean_cost();
         best_cost_ = conflicts_ == 0 ? cost_ : std::numeric_limits<double>::infinity();
     }
 
@@ -58,7 +59,23 @@ class Annealing {
     const std::vector<Colour>& best() const { return best_; }
 
  private:
+    // The running cost carries the rounding errors of all moves, so what counts as cheaper is
+    // cheaper by this share of the mean cost.
+    static constexpr double kTolerance = 1e-9;
+
     std::size_t at(Vertex v, Colour c) const { return static_cast<std::size_t>(v) * k_ + c; }
+
+    // Of the clusters that are allowed.
+    double mean_cost() const {
+        double total = 0.0;
+        std::size_t count = 0;
+        for (std::size_t i = 0; i < static_cast<std::size_t>(size_) * k_; ++i) {
+            if (!std::isfinite(costs_[i])) continue;
+            total += std::abs(costs_[i]);
+            ++count;
+        }
+        return count ? total / static_cast<double>(count) : 0.0;
+    }
 
     void try_move(double temperature, double price) {
         const auto v = static_cast<Vertex>(random_.below(size_));
@@ -72,7 +89,7 @@ class Annealing {
         colour_[v] = target;
         cost_ += change;
         conflicts_ += conflicts;
-        if (conflicts_ == 0 && cost_ < best_cost_ - 1e-9) {
+        if (conflicts_ == 0 && cost_ < best_cost_ - tolerance_) {
             best_cost_ = cost_;
             best_ = colour_;
         }
@@ -83,7 +100,7 @@ class Annealing {
     Random random_;
     std::vector<Colour> colour_, best_;
     NeighbourCounts<EveryVertex> neighbours_;
-    double cost_ = 0.0, best_cost_ = 0.0;
+    double cost_ = 0.0, best_cost_ = 0.0, tolerance_ = 0.0;
     std::int64_t conflicts_ = 0;
 };
 
@@ -94,6 +111,7 @@ Out1<Colour> anneal(const StoredGraph& stored, In2<double> costs, In1<Colour> co
     check_costs(costs, graph.size);
     const int k = static_cast<int>(costs.shape(1));
     check_colours(colours, graph.size, k);
+    if (sweeps < 0) throw std::invalid_argument("sweeps must not be negative");
     if (!(cold > 0 && hot >= cold && cheap > 0 && expensive >= cheap))
         throw std::invalid_argument("temperatures and prices must be positive and in order");
     return to_numpy(unlocked([&] {

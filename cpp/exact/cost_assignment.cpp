@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "basics/checks.h"
+#include "basics/improvement.h"
 #include "basics/stopper.h"
 #include "graph/graph.h"
 #include "graph/kempe_chain.h"
@@ -97,6 +98,8 @@ class ChainDescent {
           neighbours_(graph, EveryVertex(graph), k, start),
           chain_(graph.size) {}
 
+    // Ends when no vertex of a whole round improves. Costs stand still, and a swap has fewer
+    // vertices in forbidden clusters or lowers the exact sum of costs, so no colouring comes twice.
     void run(Stopper& stopper) {
         for (Vertex v = 0, unchanged = 0; unchanged < size_; v = v + 1 == size_ ? 0 : v + 1) {
             unchanged = improve(v) ? 0 : unchanged + 1;
@@ -112,7 +115,7 @@ class ChainDescent {
     // Swap the best improving chain that starts with moving v to a cheaper cluster.
     bool improve(Vertex v) {
         const double now = cost(v, colour_[v]);
-        double best = -1e-12 * (1.0 + std::abs(now));
+        double best = 0.0;
         Colour target = kUncoloured;
         for (Colour c = 0; c < k_; ++c) {
             if (cost(v, c) >= now) continue;
@@ -128,16 +131,21 @@ class ChainDescent {
         return true;
     }
 
-    // Collect the chain of v for its colour and c; the change of cost when it is swapped.
+    // Collect the chain of v for its colour and c; the change of cost when it is swapped, or
+    // infinity if that does not improve beyond rounding.
     double collect(Vertex v, Colour c) {
-        double change = 0.0;
+        double change = 0.0, turnover = 0.0;
+        bool freed = false;  // a vertex leaves a cluster that is forbidden to it
         const bool allowed =
             chain_.collect(neighbours_, colour_.data(), v, c, [&](Vertex u, Colour wanted) {
-                const double target = cost(u, wanted);
-                change += target - cost(u, colour_[u]);
+                const double own = cost(u, colour_[u]), target = cost(u, wanted);
+                freed |= own == kInfinity;
+                change += target - own;
+                turnover += std::abs(target) + std::abs(own);
                 return target < kInfinity;
             });
-        return allowed ? change : kInfinity;
+        if (allowed && freed) return -kInfinity;
+        return allowed && change < -kRounding * turnover ? change : kInfinity;
     }
 
     void swap(Colour a, Colour b) {

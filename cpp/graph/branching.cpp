@@ -112,6 +112,7 @@ class Branching {
 nb::tuple colour_exactly(const StoredGraph& stored, int k, std::int64_t nodes, Stopper& stopper) {
     const Graph graph = stored.view();
     check_n_clusters(k);
+    if (nodes < 0) throw std::invalid_argument("nodes must not be negative");
     auto [answer, colours, touched] = unlocked([&] {
         Branching search(graph, k);
         const Answer found = search.run(nodes, stopper);

@@ -10,6 +10,9 @@
 
 namespace kempe {
 
+namespace {
+
+// Rows of targets that are vertices themselves, and none that leads back to its own row.
 void check_adjacency(std::span<const std::int64_t> offsets, std::span<const Vertex> targets) {
     check_offsets(offsets, targets.size());
     if (offsets.size() - 1 > static_cast<std::size_t>(std::numeric_limits<Vertex>::max()))
@@ -22,8 +25,6 @@ void check_adjacency(std::span<const std::int64_t> offsets, std::span<const Vert
             if (targets[e] == v) throw std::invalid_argument("a vertex is its own neighbour");
         }
 }
-
-namespace {
 
 void check_ascending(std::span<const std::int64_t> offsets, std::span<const Vertex> targets) {
     for (std::size_t v = 0; v + 1 < offsets.size(); ++v)
@@ -50,6 +51,14 @@ void check_graph(std::span<const std::int64_t> offsets, std::span<const Vertex> 
     check_adjacency(offsets, targets);
     check_ascending(offsets, targets);
     check_symmetric(offsets, targets);
+}
+
+void check_unsorted_graph(std::span<const std::int64_t> offsets, std::span<const Vertex> targets) {
+    check_adjacency(offsets, targets);
+    std::vector<Vertex> sorted(targets.begin(), targets.end());
+    for (std::size_t v = 0; v + 1 < offsets.size(); ++v)
+        std::sort(sorted.begin() + offsets[v], sorted.begin() + offsets[v + 1]);
+    check_graph(offsets, sorted);
 }
 
 namespace {

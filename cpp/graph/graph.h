@@ -22,10 +22,10 @@ struct Graph {
     std::int64_t degree(Vertex v) const { return offsets[v + 1] - offsets[v]; }
 };
 
-// Rows of targets that are vertices themselves, and none that leads back to its own row.
-void check_adjacency(std::span<const std::int64_t> offsets, std::span<const Vertex> targets);
-// The same, and all that kernels rely on: rows ascend, and every edge is in both of its rows.
+// What kernels rely on: targets are vertices, rows ascend, and every edge is in both of its rows.
 void check_graph(std::span<const std::int64_t> offsets, std::span<const Vertex> targets);
+// The same for rows in any order.
+void check_unsorted_graph(std::span<const std::int64_t> offsets, std::span<const Vertex> targets);
 
 // A graph that never changes, so that one check lasts for all kernels. Bound as `Graph`.
 class StoredGraph {

@@ -50,12 +50,54 @@ class SimultaneousDescent {
           k_(k),
           choose_(choose),
           colouring_(instance.graph, instance.constrained_vertices, k, colours),
-          changed_(k, 1) {}
+          changed_(k, 1),
+          kept_(colouring_.colours()) {}
 
-    const std::vector<Colour>& colours() const { return colouring_.colours(); }
+    // Those of the last descent or step.
+    const std::vector<Colour>& colours() const { return kept_; }
 
     void set_centroids(const double* centroids) {
         compute_costs(instance_, centroids, k_, colouring_.costs());
+    }
+
+    void step_once() {
+        step();
+        kept_ = colouring_.colours();
+    }
+
+    void settle(Stopper& stopper) {
+        repeat(stopper, [] {});
+    }
+
+    // The inner loop of Algorithm 1.
+    void descend(Stopper& stopper) {
+        update_centroids();
+        repeat(stopper, [&] { update_centroids(); });
+    }
+
+ private:
+    // Step, let the centroids `follow`, and go on as long as that lowers the cost.
+    //
+    // By arithmetic every step that swaps anything lowers it, and so do centroids that follow.
+    // By rounding it may rise all the same: the mean of equal points lies a hair beside them, and
+    // two clusters of such points can exchange them for ever. So the computed cost decides. It
+    // falls with every turn, and it depends on nothing but the colouring: no colouring comes twice.
+    template <class Follow>
+    void repeat(Stopper& stopper, Follow&& follow) {
+        double cost = total_cost();
+        while (!stopper.look() && step()) {
+            follow();
+            const double lower = total_cost();
+            if (!(lower < cost)) return;
+            cost = lower;
+            kept_ = colouring_.colours();
+        }
+    }
+
+    double total_cost() const {
+        double total = 0.0;
+        for (Vertex v = 0; v < instance_.size; ++v) total += colouring_.own_cost(v);
+        return total;
     }
 
     // One KSAssignment. Returns whether anything was swapped.
@@ -72,18 +114,6 @@ class SimultaneousDescent {
         return improved;
     }
 
-    void settle(Stopper& stopper) {
-        while (!stopper.look() && step()) {
-        }
-    }
-
-    // The inner loop of Algorithm 1.
-    void descend(Stopper& stopper) {
-        do update_centroids();
-        while (!stopper.look() && step());
-    }
-
- private:
     bool swap_compatible() {
         const Mask chosen = choose_(chains_, find_conflicts(instance_.graph, view(chains_)));
         chains_.for_chosen(chosen, [&](Vertex v, Colour c) { recolour(v, c); });
@@ -137,6 +167,7 @@ class SimultaneousDescent {
     Colouring colouring_;
     Moves chains_;
     std::vector<char> changed_;  // clusters that gained or lost a vertex since the last update
+    std::vector<Colour> kept_;   // of lowest cost so far
 };
 
 using Choice = std::optional<nb::callable>;
@@ -172,7 +203,7 @@ Out1<Colour> simultaneous_step(const Instance& instance, In1<Colour> colours, In
     check_centroids(centroids, instance.dimension);
     return run(instance, colours, static_cast<int>(centroids.shape(0)), choose, [&](auto& descent) {
         descent.set_centroids(centroids.data());
-        descent.step();
+        descent.step_once();
     });
 }
 

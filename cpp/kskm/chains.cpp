@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "basics/checks.h"
+#include "basics/improvement.h"
 #include "kskm/costs.h"
 #include "module.h"
 

@@ -17,12 +17,4 @@ void update_costs(const Instance& instance, const double* centroids, int k,
 void compute_costs(const Instance& instance, const double* centroids, int k,
                    std::vector<double>& cost);
 
-// Sums of costs that differ by less than this share count as equal.
-constexpr double kRounding = 1e-10;
-
-// Whether a swap from total cost `before` to `after` is an improvement beyond rounding.
-inline bool improves(double before, double after) {
-    return before - after > kRounding * (before + after);
-}
-
 }  // namespace kempe

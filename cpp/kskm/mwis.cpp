@@ -37,7 +37,8 @@ class IndependentSet {
         return total;
     }
     // Exchange until no single node outweighs what blocks it and no node of the set is outweighed
-    // by two that it alone blocks. Every exchange adds weight, so this ends.
+    // by two that it alone blocks. Every exchange adds weight, more than the rounding error of the
+    // few weights it compares, so no set comes twice and this ends.
     void improve() {
         for (bool improved = true; improved;) {
             improved = false;
@@ -64,12 +65,18 @@ class IndependentSet {
     }
     bool outweighs(double more, double less) const { return more > less * (1 + 1e-12); }
 
-    // Insert v and throw out its neighbours if that adds weight.
+    // Insert v and throw out its neighbours if that adds weight. What they weigh has rounding
+    // errors of all that was added and subtracted before, so it is summed anew.
     bool force(Node v) {
         if (!outweighs(graph_.weights[v], blocking_[v])) return false;
         removed_.clear();
-        for (Node u : graph_.neighbours(v))
-            if (inside_[u]) removed_.push_back(u);
+        blocking_[v] = 0.0;
+        for (Node u : graph_.neighbours(v)) {
+            if (!inside_[u]) continue;
+            removed_.push_back(u);
+            blocking_[v] += graph_.weights[u];
+        }
+        if (!outweighs(graph_.weights[v], blocking_[v])) return false;
         for (Node u : removed_) remove(u);
         insert(v);
         for (Node u : removed_) insert_in_order(graph_.neighbours(u));
@@ -176,9 +183,10 @@ WeightedGraph checked_graph(const In1<double>& weights, const In1<std::int64_t>&
                               {targets.data(), targets.shape(0)}};
     if (offsets.shape(0) != weights.shape(0) + 1)
         throw std::invalid_argument("weights and offsets disagree in shape");
-    check_adjacency(graph.offsets, graph.targets);
+    check_unsorted_graph(graph.offsets, graph.targets);
     for (double weight : graph.weights)
-        if (!std::isfinite(weight)) throw std::invalid_argument("weights must be finite");
+        if (!std::isfinite(weight) || weight < 0)
+            throw std::invalid_argument("weights must be finite and not negative");
     return graph;
 }
 

@@ -65,21 +65,33 @@ class Component {
 
     // The colours after rotating by `turn` and improving; the gain in inertia, of which `clusters`
     // are the totals before.
+    //
+    // The computed gain, a function of the colours alone, rises with every turn of the loop, so no
+    // colouring comes twice. That improvements raise it is true by arithmetic, not by rounding.
     double rotate(int turn, const std::vector<Total>& clusters, Stopper& stopper,
                   std::vector<Colour>& after) {
         after.resize(before_.size());
         for (std::size_t i = 0; i < after.size(); ++i) after[i] = (before_[i] + turn) % 3;
         std::vector<Total> now = totals(clusters, after);
-        for (bool improved = true; improved && !stopper.should_stop();) {
-            improved = improve(now, after);
-            if (improved) now = totals(clusters, after);
+        double gain = gain_of(now, clusters);
+        std::vector<Colour> better(after);
+        while (!stopper.should_stop() && improve(now, better)) {
+            now = totals(clusters, better);
+            const double higher = gain_of(now, clusters);
+            if (!(higher > gain)) break;
+            gain = higher;
+            after = better;
         }
-        double gain = 0.0;
-        for (int c = 0; c < 3; ++c) gain += now[c].explained() - clusters[c].explained();
         return gain;
     }
 
  private:
+    static double gain_of(const std::vector<Total>& now, const std::vector<Total>& before) {
+        double gain = 0.0;
+        for (int c = 0; c < 3; ++c) gain += now[c].explained() - before[c].explained();
+        return gain;
+    }
+
     std::vector<Total> totals(std::vector<Total> clusters, const std::vector<Colour>& after) const {
         with_points(instance_, [&](const auto& points) {
             for (std::size_t i = 0; i < after.size(); ++i) {

@@ -46,6 +46,7 @@ class Descent {
     static constexpr double kRounding = 1e-12;
     static constexpr double kManyValues = 2e6;
     static constexpr double kTableRounding = 1e-5;
+    static constexpr int kTrustedPasses = 1000;
     static constexpr Time kLatest = std::numeric_limits<Time>::max() / 2;
 
     // What has changed, and when.
@@ -56,6 +57,7 @@ class Descent {
     void for_changed_since(Time since, Use&& use);
 
     double smallest_change() const;
+    bool goes_down();
 
     // Gains and costs of moving one vertex.
     double removal_gain(Vertex v, double own_distance) const;
@@ -100,6 +102,8 @@ class Descent {
     const bool many_values_;
     Objective objective_ = Objective::inertia;
     double tolerance_ = 0.0;  // smaller changes of the objective are none
+    int passes_ = 0;          // of the present run, over all vertices
+    double measured_ = 0.0;   // cost after the last pass that was not trusted
 
     Time now_ = 0;
     Time settled_ = 0;            // when the running trial began

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 
 namespace kempe {
@@ -52,6 +53,14 @@ double Partition<T>::measured_inertia() const {
     double total = 0.0;
     for (Vertex v = 0; v < instance_.size; ++v)
         total += instance_.weight[v] * squared_distance(points_[v], mean(colour_[v]), d_);
+    return total;
+}
+
+template <class T>
+double Partition<T>::measured_cost() const {
+    double total = 0.0;
+    for (Vertex v = 0; v < instance_.size; ++v)
+        total += instance_.weight[v] * distance(v, colour_[v]);
     return total;
 }
 
@@ -182,7 +191,9 @@ void Partition<T>::fill_table(std::vector<float>& table) const {
     for (Vertex v : instance_.constrained_vertices) {
         for (Colour c = 0; c < k_; ++c)
             row[c] = static_cast<float>(
-                rough_squared_distance(points_[v], rounded.data() + std::size_t(c) * d_, d_));
+                table_scale_ == 1.0
+                    ? rough_squared_distance(points_[v], rounded.data() + std::size_t(c) * d_, d_)
+                    : table_scale_ * distance(v, c));
         row += k_;
     }
 }
@@ -276,6 +287,10 @@ void Partition<T>::measure_spread() {
     for (double& x : origin_) x /= total;
     for (Vertex v = 0; v < instance_.size; ++v)
         spread_ += instance_.weight[v] * squared_distance(points_[v], origin_.data(), d_);
+    // Squares of what is very large or very small have no place in a float.
+    constexpr int ordinary = 40;
+    const int digits = std::ilogb(spread_ / total);
+    if (spread_ > 0 && std::abs(digits) > ordinary) table_scale_ = std::ldexp(1.0, -digits);
 }
 
 template class Partition<float>;

@@ -60,6 +60,8 @@ class Partition {
 
     // Inertia between supernodes, about the means.
     double inertia() const;
+    // Cost of all supernodes about the centroids of their clusters.
+    double measured_cost() const;
 
     // Place the reference of a cluster for fixed-centroid moves.
     void place_centroid(Colour c, const double* position);
@@ -101,7 +103,7 @@ class Partition {
     void begin_trial();
     void end_trial(bool keep);
 
-    // Squared distances of all constrained vertices to all centroids, rounded.
+    // Squared distances of all constrained vertices to all centroids, rounded, to some scale.
     void fill_table(std::vector<float>& table) const;
 
  private:
@@ -134,6 +136,7 @@ class Partition {
     std::vector<int> size_;  // vertices of each cluster
     std::vector<double> origin_;
     double spread_ = 0.0;
+    double table_scale_ = 1.0;  // a power of two
 
     bool logging_ = false;
     std::vector<std::pair<Vertex, Colour>> log_;

@@ -96,6 +96,7 @@ void check_members(const In2<T>& rows, const In1<std::int32_t>& members,
     const std::size_t n = members.shape(0);
     if (group.shape(0) != n || weight.shape(0) != n)
         throw std::invalid_argument("members, group and weight disagree in length");
+    if (groups > n) throw std::invalid_argument("every group must have a member");
     for (std::size_t i = 0; i < n; ++i) {
         if (members.data()[i] < 0 || static_cast<std::size_t>(members.data()[i]) >= rows.shape(0))
             throw std::invalid_argument("a member is not a row");
@@ -110,9 +111,10 @@ template <class T>
 nb::tuple merge_rows(In2<T> rows, In1<std::int32_t> members, In1<std::int32_t> group,
                      In1<double> weight, std::size_t groups) {
     const std::size_t d = rows.shape(1), n = members.shape(0);
-    std::vector<T> mean(groups * d);
+    std::vector<T> mean;
     const double within = unlocked([&] {
         check_members(rows, members, group, weight, groups);
+        mean.resize(groups * d);
         std::vector<double> sum(d);
         double total = 0.0;
         for (std::size_t begin = 0, end; begin < n; begin = end) {

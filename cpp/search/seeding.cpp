@@ -70,6 +70,8 @@ Out1<Vertex> kmeans_plus_plus(const Instance& instance, In1<Vertex> candidates, 
     const std::vector<Vertex> list(candidates.data(), candidates.data() + candidates.shape(0));
     check_n_clusters(k);
     if (list.empty()) throw std::invalid_argument("nothing to choose from");
+    if (static_cast<std::size_t>(k) > list.size())
+        throw std::invalid_argument("there are fewer candidates than clusters");
     Random random(seed);
     return to_numpy(unlocked([&] {
         return with_distances(instance, [&](const auto& points, auto distance) {

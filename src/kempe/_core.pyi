@@ -246,6 +246,14 @@ def mwis_by_order(
 def mwis_small(weights: _Floats, offsets: _Longs, targets: _Ints) -> NDArray[np.bool_]:
     """Heaviest independent set of a graph of at most 32 nodes."""
 
+def best_partition(
+    instance: Instance, colours: _Ints, n_clusters: int, stopper: Stopper
+) -> tuple[_Ints, bool]:
+    """Lowest inertia over all proper colourings without empty clusters; at most 64 supernodes.
+
+    Returns ``colours`` unless there is a better one, and whether the search was completed.
+    """
+
 class SequentialSearch:
     """Sequential Kempe descent; holds its working memory, so use one per thread."""
 

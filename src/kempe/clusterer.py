@@ -34,7 +34,8 @@ from kempe.search.stop import MaxMutations, Patience, StoppingRule, TargetInerti
 # Integers of these types are exact in float32, which halves the memory of image data.
 _EXACT_IN_FLOAT32 = ("bool", "int8", "uint8", "int16", "uint16", "float16")
 
-# The inertia may have so many, which leaves room for intermediate results.
+# The inertia may have so many, before or after the point, which leaves room for intermediate
+# results.
 MOST_BINARY_DIGITS = 1000
 
 
@@ -245,7 +246,14 @@ class SearchingClusterer(ConstrainedClusterer):
     }
 
     # After these no further search is begun.
-    _ends_all: ClassVar = ("interrupted", "callback", "target_inertia", "time_limit", "user_rule")
+    _ends_all: ClassVar = (
+        "interrupted",
+        "callback",
+        "optimal",
+        "target_inertia",
+        "time_limit",
+        "user_rule",
+    )
 
     n_init: int
     max_mutations: int | None
@@ -298,11 +306,24 @@ class SearchingClusterer(ConstrainedClusterer):
 
 
 def _check_squares(data: NDArray[Any], weights: NDArray[np.float64] | None) -> None:
-    """Refuse numbers so large that squared distances overflow."""
-    largest = max(-float(data.min()), float(data.max()), 1.0)
+    """Refuse numbers so large that squared distances overflow, or so small that they underflow.
+
+    Kernels square weighted coordinates, so the binary digits of both count twice.
+    """
+    low, high = data.min(axis=0).astype(np.float64), data.max(axis=0).astype(np.float64)
+    largest = max(-float(low.min()), float(high.max()), 1.0)
     total = float(data.shape[0] if weights is None else weights.sum())
-    if 2 * np.log2(2 * largest) + np.log2(max(total, 1.0) * data.shape[1]) > MOST_BINARY_DIGITS:
+    size, mass = np.log2(2 * largest) + np.log2(data.shape[1]) / 2, np.log2(max(total, 1.0))
+    if 2 * (size + mass) > MOST_BINARY_DIGITS:
         raise ValueError(
             f"the inertia would overflow: X has entries as large as {largest:.3g} and a total "
             f"weight of {total:.3g}; scale them, for example by StandardScaler"
+        )
+    spread = float((high - low).max()) or 1.0  # constant data has an inertia of 0, which is right
+    lightest = 1.0 if weights is None else float(weights[weights > 0].min())
+    if 2 * (min(np.log2(spread), 0.0) + min(np.log2(lightest), 0.0)) < -MOST_BINARY_DIGITS:
+        raise ValueError(
+            f"the inertia would underflow: the entries of X differ by at most {spread:.3g} and "
+            f"sample_weight is as small as {lightest:.3g}; scale them, for example by "
+            "StandardScaler"
         )

@@ -95,8 +95,11 @@ def solve_integer(part: Part, seconds: float, effort: float = math.inf) -> Outco
             return outcome
         loads = part.cliques.loads(_indicators(outcome.colours, part.costs.shape[1]))
         # What one cluster violates, the next solution would violate in another.
-        rows |= np.asarray(np.any(loads > 1.0, axis=1))[:, None]
-        if not outcome.complete or time.monotonic() > deadline:
+        wanted = rows | np.asarray(np.any(loads > 1.0, axis=1))[:, None]
+        # Rows only ever come in addition, so this ends: without a new one the solver has erred.
+        stuck = np.array_equal(wanted, rows)
+        rows = wanted
+        if stuck or not outcome.complete or time.monotonic() > deadline:
             return Outcome(None, outcome.bound, complete=False)
 
 

@@ -83,10 +83,11 @@ class Relaxation:
                 return
             violated = np.asarray(known.part.cliques.loads(solution.shares) > 1.0 + ROUNDING)
             self._learn(solution, np.asarray(violated.any(axis=1)))
+            # Only rows that are new count, and there are finitely many: so this ends.
+            added = violated & ~self.rows & self._rows_of_unsolved()[:, None]
             self.rows |= violated
             self.weak = self._is_weak(solution)
-            violated &= self._rows_of_unsolved()[:, None]
-            if known.finished or self.is_useless or not violated.any():
+            if known.finished or self.is_useless or not added.any():
                 return
 
     def rule_out(self, reduced: Floats) -> None:

@@ -55,7 +55,11 @@ class SimultaneousDescent(Descent):
             rotated = three_colour_step(problem, colours, rng, stopper, self.mwis)
             if rotated is None:
                 break
-            colours = self._two_colour_descent(context, rotated)
+            lower = self._two_colour_descent(context, rotated)
+            # The inertia falls with every turn, so no colouring comes twice and this ends.
+            if not problem.inertia(lower) < problem.inertia(colours):
+                break
+            colours = lower
         return colours
 
     def _two_colour_descent(self, context: Context, colours: Colours) -> Colours:

@@ -65,7 +65,10 @@ class ExactDescent(Descent):
         return anneal(problem.graph, costs, colours, context.rng, context.stopper)
 
     def descend(self, context: Context, colours: Colours) -> Colours:
-        """Alternate the inner descent and exact assignments until neither improves."""
+        """Alternate the inner descent and exact assignments until neither improves.
+
+        It ends because no partition is refined twice.
+        """
         colours = self.inner.descend(context, colours)
         while not context.stopper.look() and self._is_new(context.problem, colours):
             refined = self._refine(context, colours)

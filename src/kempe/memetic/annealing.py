@@ -37,6 +37,7 @@ class AnnealingDescent(Descent):
         while not context.stopper.look():
             annealed = _annealed(context, colours, costs_at_means(problem, colours))
             refined = self.inner.descend(context, annealed)
+            # The inertia falls by a share of itself in every turn, so this ends.
             if not problem.inertia(refined) < problem.inertia(colours) * (1 - 1e-12):
                 break
             colours = refined

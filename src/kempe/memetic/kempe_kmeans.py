@@ -40,7 +40,9 @@ class KempeKMeans(SearchingClusterer):
         search (``max_mutations``) is usually the better use of it.
     max_mutations : int or None, default=None
         Mutations after which the search ends; 0 leaves a single descent, which is fastest.
-        ``None``: a number that grows with ``n_clusters``, see ``params``.
+        ``None``: a number that grows with ``n_clusters``, see ``params``. Up to about ten rows or
+        must-linked groups the one mutation is to look at all clusterings, so the result is optimal
+        (``result_.stop_reason`` says so), see ``params.enumerate_up_to``.
     patience : int or None, default=None
         Mutations in a row without a new best after which the search ends; ``None``: no such limit.
     time_limit : float or None, default=None

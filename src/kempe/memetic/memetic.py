@@ -17,6 +17,7 @@ import numpy as np
 
 from kempe.exceptions import NoSolutionFoundError
 from kempe.kskm.shift import match
+from kempe.memetic.enumeration import best_of_all
 from kempe.memetic.params import MemeticParams, Plan
 from kempe.memetic.start import Starts
 from kempe.problem import Colours, Problem
@@ -66,11 +67,27 @@ def memetic_search(
     """
     plan = params.plan(problem) if plan is None else plan
 
-    def search() -> None:
-        starts = Starts.prepared(recorder.context(rng), plan, init)
+    def search() -> str | None:
+        context = recorder.context(rng)
+        starts = Starts.prepared(context, plan, init)
+        if plan.enumerates:
+            return _enumerate(starts, plan, recorder, context)
         _MemeticSearch(starts, plan, recorder).run(rng, n_jobs)
+        return None
 
     return recorder.follow(search)
+
+
+def _enumerate(starts: Starts, plan: Plan, recorder: Recorder, context: Context) -> str | None:
+    """Descend once, then look at all clusterings, unless one descent was all that is wanted."""
+    colours = plan.descent.descend(context, starts.make(context, 0))
+    start = full_solution(context.problem, colours)
+    recorder.record(start, "start")
+    if recorder.should_stop():
+        return None
+    best, complete = best_of_all(context, start)
+    recorder.record(best, "enumerate")
+    return "optimal" if complete else None
 
 
 @dataclass

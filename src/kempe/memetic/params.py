@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kempe.memetic.annealing import AnnealingDescent
+from kempe.memetic.enumeration import is_enumerable
 from kempe.memetic.sequential import SequentialDescent
 from kempe.problem import Problem
 from kempe.search.descent import Descent
@@ -43,6 +44,10 @@ class MemeticParams:
         swaps cannot follow a relocated centroid there, so many starts replace the relocations.
     annealed_population_size
         Clusterings that are kept where local optima are annealed.
+    enumerate_up_to
+        Where supernodes can be divided into clusters in at most so many ways, all are looked at
+        after the first descent, and the best is the result: the optimum. That holds for up to ten
+        supernodes, more if there are two or three clusters, and takes milliseconds. 0: never.
     """
 
     population_size: int = 6
@@ -55,6 +60,7 @@ class MemeticParams:
     exhaustive_start: bool = True
     annealing: bool | None = None
     annealed_population_size: int = 24
+    enumerate_up_to: int = 50_000
 
     def __post_init__(self) -> None:
         for name, least in _LEAST.items():
@@ -83,6 +89,7 @@ class MemeticParams:
             patience=0 if annealed else self.patience(problem.n_clusters),
             saturation_rounds=self.saturation_rounds if dense else 0,
             exhaustive_start=self.exhaustive_start,
+            enumerates=is_enumerable(problem, self.enumerate_up_to),
         )
 
     def _anneals(self, problem: Problem) -> bool:
@@ -101,6 +108,7 @@ _LEAST: dict[str, Any] = {
     "mutations_per_cluster": 0,
     "extra_mutations": 0,
     "saturation_rounds": 0,
+    "enumerate_up_to": 0,
 }
 
 
@@ -120,6 +128,8 @@ class Plan:
         Most repetitions of the saturation-ordered assignment in a start.
     exhaustive_start
         Whether to search for a first colouring where DSATUR finds none.
+    enumerates
+        Whether to look at all clusterings, the first descent apart.
     """
 
     descent: Descent
@@ -128,3 +138,4 @@ class Plan:
     patience: int
     saturation_rounds: int
     exhaustive_start: bool
+    enumerates: bool = False

@@ -123,6 +123,9 @@ def descend(
 ) -> tuple[Step, str]:
     """Follow an alternation until it settles; give its best step and what ended it.
 
+    It ends after ``max_iter`` steps, or before: a rule like ``not_improved`` lets the objective
+    fall by a share of itself in every step, and no number does so for ever.
+
     Parameters
     ----------
     steps

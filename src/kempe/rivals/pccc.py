@@ -234,7 +234,10 @@ class _Rounds:
         return best
 
     def _repositioned(self, best: Step, rule: Repositioning | None) -> Iterator[Step]:
-        """Give better and better steps; the last is a final descent from the best."""
+        """Give better and better steps; the last is a final descent from the best.
+
+        Each is better by a share of the objective, so they come to an end.
+        """
         try:
             while rule is not None and not self.recorder.should_stop():
                 new = self._descend(self._moved(best, rule), "reposition")

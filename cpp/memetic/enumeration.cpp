@@ -1,0 +1,135 @@
+// The best of all clusterings of a few supernodes, by branch and bound.
+#include <algorithm>
+#include <cstdint>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "basics/arrays.h"
+#include "basics/checks.h"
+#include "basics/distances.h"
+#include "basics/stopper.h"
+#include "module.h"
+#include "problem/instance.h"
+
+namespace kempe {
+namespace {
+
+constexpr int kMostVertices = 64;  // bits of a word
+
+// Vertices join clusters one after the other. Clusters are interchangeable, so a vertex may join
+// one in use or open the next. The inertia never falls when a vertex joins, so that of the vertices
+// placed so far bounds all clusterings that go on from there.
+class Enumeration {
+ public:
+    Enumeration(const Instance& instance, int k, const Colour* start, Stopper& stopper)
+        : size_(instance.size),
+          k_(k),
+          d_(instance.dimension),
+          stopper_(stopper),
+          weight_(instance.weight),
+          neighbours_(size_, 0),
+          points_(static_cast<std::size_t>(size_) * d_),
+          clusters_(k, Cluster(d_)),
+          colour_(size_, kUncoloured),
+          best_(start, start + size_) {
+        with_points(instance, [&](const auto& points) {
+            for (Vertex v = 0; v < size_; ++v) std::copy_n(points[v], d_, point(v));
+        });
+        for (Vertex v = 0; v < size_; ++v)
+            for (Vertex u : instance.graph.neighbours(v)) neighbours_[v] |= bit(u);
+        best_cost_ = cost_of(best_);
+    }
+
+    // False when it was stopped.
+    bool run() { return place(0, 0, 0.0); }
+
+    const std::vector<Colour>& best() const { return best_; }
+
+ private:
+    struct Cluster {
+        explicit Cluster(int d) : mean(d, 0.0) {}
+        double weight = 0.0;
+        std::uint64_t members = 0;
+        std::vector<double> mean;
+    };
+
+    // What is not lower by this share is not better, but rounded otherwise.
+    static constexpr double kTolerance = 1e-12;
+
+    static std::uint64_t bit(Vertex v) { return std::uint64_t{1} << v; }
+    double* point(Vertex v) { return points_.data() + static_cast<std::size_t>(v) * d_; }
+
+    // Adds v; what that adds to the inertia.
+    double join(Cluster& cluster, Vertex v) {
+        const double w = weight_[v], total = cluster.weight + w;
+        const double distance = squared_distance(point(v), cluster.mean.data(), d_);
+        const double added = total > 0 ? w * (cluster.weight / total) * distance : 0.0;
+        const double step = total > 0 ? w / total : 0.0;
+        for (int f = 0; f < d_; ++f) cluster.mean[f] += step * (point(v)[f] - cluster.mean[f]);
+        cluster.weight = total;
+        cluster.members |= bit(v);
+        return added;
+    }
+
+    double cost_of(const std::vector<Colour>& colours) {
+        std::vector<Cluster> clusters(clusters_);
+        double cost = 0.0;
+        for (Vertex v = 0; v < size_; ++v) cost += join(clusters[colours[v]], v);
+        return cost;
+    }
+
+    // Places v and all vertices after it, `used` clusters being in use.
+    bool place(Vertex v, int used, double cost) {
+        if (v == size_) {
+            best_cost_ = cost;
+            best_ = colour_;
+            return true;
+        }
+        const bool must_open = size_ - v == k_ - used;  // or a cluster would stay empty
+        for (Colour c = must_open ? used : 0; c < std::min(used + 1, k_); ++c) {
+            if (clusters_[c].members & neighbours_[v]) continue;
+            if (stopper_.should_stop()) return false;
+            const Cluster before = clusters_[c];
+            const double now = cost + join(clusters_[c], v);
+            colour_[v] = c;
+            const bool finished =
+                !(now < best_cost_ * (1 - kTolerance)) || place(v + 1, std::max(used, c + 1), now);
+            clusters_[c] = before;
+            if (!finished) return false;
+        }
+        return true;
+    }
+
+    const int size_, k_, d_;
+    Stopper& stopper_;
+    const double* weight_;
+    std::vector<std::uint64_t> neighbours_;
+    std::vector<double> points_;
+    std::vector<Cluster> clusters_;
+    std::vector<Colour> colour_, best_;
+    double best_cost_ = 0.0;
+};
+
+nb::tuple best_partition(const Instance& instance, In1<Colour> colours, int k, Stopper& stopper) {
+    check_n_clusters(k);
+    check_colours(colours, instance.size, k);
+    if (instance.size > kMostVertices)
+        throw std::invalid_argument("best_partition takes at most 64 supernodes");
+    if (k > instance.size) throw std::invalid_argument("there are fewer supernodes than clusters");
+    auto [best, complete] = unlocked([&] {
+        Enumeration enumeration(instance, k, colours.data(), stopper);
+        const bool finished = enumeration.run();
+        return std::pair(enumeration.best(), finished);
+    });
+    return nb::make_tuple(to_numpy(std::move(best)), complete);
+}
+
+}  // namespace
+
+void bind_enumeration(nb::module_& m) {
+    m.def("best_partition", &best_partition, nb::arg("instance"), nb::arg("colours"),
+          nb::arg("n_clusters"), nb::arg("stopper"));
+}
+
+}  // namespace kempe
