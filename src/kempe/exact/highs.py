@@ -8,15 +8,17 @@ import os
 import platform
 import threading
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.optimize import Bounds, LinearConstraint, linprog, milp
+from scipy.optimize import Bounds, LinearConstraint
 
+from kempe.exact import solver_process
 from kempe.exact.part import Columns, Outcome, Part
 from kempe.problem import Colours
 
@@ -64,19 +66,18 @@ def solve_relaxation(
     columns = Columns(open_)
     matrix, limits = _inequalities(part, rows, columns)
     each = columns.one_cluster_each()
-    solution = linprog(
-        part.costs[columns.vertex, columns.cluster],
-        A_ub=cast(Any, matrix),  # the stubs do not know sparse matrices
-        b_ub=limits,
-        A_eq=cast(Any, each),
-        b_eq=np.ones(each.shape[0]),
-        bounds=(0, None),
-        method="highs",
-        options={
-            "time_limit": _clipped(seconds),
-            "maxiter": int(min(effort * ITERATIONS_PER_EFFORT, 2**31 - 1)),
-        },
-    )
+    model = {
+        "c": part.costs[columns.vertex, columns.cluster],
+        "A_ub": matrix,
+        "b_ub": limits,
+        "A_eq": each,
+        "b_eq": np.ones(each.shape[0]),
+        "bounds": (0, None),
+        "method": "highs",
+        "options": {"maxiter": int(min(effort * ITERATIONS_PER_EFFORT, 2**31 - 1))},
+    }
+    size = columns.count + matrix.nnz + each.nnz
+    solution = solver_process.solve("linprog", _clipped(seconds), size, model)
     if solution.status != 0 or solution.x is None:
         return None, solution.status == 2
     shares = columns.spread(solution.x, 0.0)
@@ -107,16 +108,12 @@ def _solve_rows(part: Part, rows: NDArray[np.bool_], seconds: float, effort: flo
     constraints = [LinearConstraint(columns.one_cluster_each(), 1, 1)]
     if matrix.shape[0]:
         constraints.append(LinearConstraint(matrix, -np.inf, limits))
-    solution = quiet_milp(
+    solution = solve_program(
         part.costs[columns.vertex, columns.cluster],
-        integrality=np.ones(columns.count, dtype=np.int64),
-        bounds=Bounds(0, 1),
-        constraints=constraints,
-        options={
-            "time_limit": _clipped(seconds),
-            "node_limit": int(min(effort * NODES_PER_EFFORT, 2**31 - 1)),
-            "mip_rel_gap": 0.0,
-        },
+        constraints,
+        np.ones(columns.count, dtype=np.int64),
+        seconds,
+        node_limit=int(min(effort * NODES_PER_EFFORT, 2**31 - 1)),
     )
     complete = solution.status in (0, 2)
     bound = np.inf if solution.status == 2 else solution.mip_dual_bound
@@ -180,10 +177,34 @@ class MutedOutput:
                 _STANDARD_OUTPUT.value = self._original
 
 
-def quiet_milp(*args: Any, **options: Any) -> Any:
-    """Call ``scipy.optimize.milp``; nothing is printed."""
+def solve_program(
+    costs: NDArray[np.float64],
+    constraints: Sequence[LinearConstraint],
+    integrality: NDArray[np.integer[Any]],
+    seconds: float = math.inf,
+    **options: Any,
+) -> Any:
+    """Solve a program in variables from 0 to 1 to the end; nothing is printed.
+
+    Parameters
+    ----------
+    integrality
+        1 for each variable that is an integer.
+    seconds
+        Time limit.
+    **options
+        Of ``scipy.optimize.milp``.
+    """
+    model = {
+        "c": costs,
+        "constraints": constraints,
+        "integrality": integrality,
+        "bounds": Bounds(0, 1),
+        "options": {"mip_rel_gap": 0.0, **options},
+    }
+    size = costs.size + sum(int(np.count_nonzero(rows.A.data)) for rows in constraints)
     with _MUTED:
-        return milp(*args, **options)
+        return solver_process.solve("milp", _clipped(seconds), size, model)
 
 
 def _streams() -> tuple[int | None, ctypes.c_void_p | None]:

@@ -51,15 +51,17 @@ def solve_model(
     solver.parameters.stop_after_first_solution = first
     # It would take Ctrl-C for itself and tell nobody.
     solver.parameters.catch_sigint_signal = False
-    with ThreadPoolExecutor(1) as pool:
-        solved = pool.submit(solver.solve, model)
-        try:
-            while not wait([solved], PATIENCE).done:
-                if stopper.look():
-                    solver.stop_search()
-        except BaseException:
-            # Again and again, for it may not have begun yet.
-            while not wait([solved], PATIENCE).done:
+    pool = ThreadPoolExecutor(1)
+    solved = pool.submit(solver.solve, model)
+    # The thread ends with its task. Nobody waits for it longer: a second Ctrl-C is not held up.
+    pool.shutdown(wait=False)
+    try:
+        while not wait([solved], PATIENCE).done:
+            if stopper.look():
                 solver.stop_search()
-            raise
+    except BaseException:
+        # Again and again, for it may not have begun yet.
+        while not wait([solved], PATIENCE).done:
+            solver.stop_search()
+        raise
     return solver, solved.result()

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from scipy.optimize import Bounds, LinearConstraint
+from scipy.optimize import LinearConstraint
 
 from kempe import _core
 from kempe.constraints import Constraints
-from kempe.exact.highs import quiet_milp
+from kempe.exact.highs import solve_program
 from kempe.exact.part import CliqueRows, Columns
 from kempe.exceptions import InfeasibleConstraintsError, NoSolutionFoundError
 from kempe.problem import Centroids, Colours, Problem
@@ -241,10 +241,4 @@ def _minimise(
 ) -> Any:
     integrality = np.zeros(objective.size, dtype=np.uint8)
     integrality[:binaries] = 1
-    return quiet_milp(
-        objective,
-        integrality=integrality,
-        bounds=Bounds(0, 1),
-        constraints=rows,
-        options={"time_limit": float(np.clip(seconds, 0.01, 1e7)), "mip_rel_gap": 0.0},
-    )
+    return solve_program(objective, rows, integrality, seconds)
