@@ -9,6 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
+
+from kempe.cli import app
 
 ROWS = "1,2\n1.1,2\n5,6\n5.2,6.1\n9,9\n" * 20
 posix = pytest.mark.skipif(os.name == "nt", reason="limits and devices of POSIX systems")
@@ -52,9 +55,13 @@ def small_files() -> None:
     ],
     ids=" ".join,
 )
-def test_a_file_that_is_named_twice_is_refused(folder: Path, outputs: list[str]) -> None:
-    run = kempe(folder, "fit", "data.csv", "-k", "2", "--cannot-link", "pairs.csv", *outputs)
-    assert run.returncode == 2
+def test_a_file_that_is_named_twice_is_refused(
+    folder: Path, outputs: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    arguments = ["fit", "data.csv", "-k", "2", "--cannot-link", "pairs.csv", *outputs]
+    run = CliRunner().invoke(app, arguments)
+    assert run.exit_code == 2
     assert "named twice" in run.stderr
     assert len(run.stderr.splitlines()) == 1
     assert (folder / "data.csv").read_text() == ROWS

@@ -11,7 +11,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,9 @@ FEW_ROWS = 20_000
 # What one unit of effort stands for: about a second on a model of middling size.
 ITERATIONS_PER_EFFORT = 40_000
 NODES_PER_EFFORT = 200
+
+Limits: TypeAlias = float | NDArray[np.float64]
+Block: TypeAlias = tuple[sparse.csr_array, Limits, Limits]
 
 
 @dataclass(frozen=True)
@@ -105,12 +108,10 @@ def _solve_rows(part: Part, rows: NDArray[np.bool_], seconds: float, effort: flo
     """Solve the integer program with some of the clique rows; its colouring may be improper."""
     columns = Columns(np.isfinite(part.costs))
     matrix, limits = _inequalities(part, rows, columns)
-    constraints = [LinearConstraint(columns.one_cluster_each(), 1, 1)]
-    if matrix.shape[0]:
-        constraints.append(LinearConstraint(matrix, -np.inf, limits))
+    blocks: list[Block] = [(columns.one_cluster_each(), 1.0, 1.0), (matrix, -np.inf, limits)]
     solution = solve_program(
         part.costs[columns.vertex, columns.cluster],
-        constraints,
+        blocks,
         np.ones(columns.count, dtype=np.int64),
         seconds,
         node_limit=int(min(effort * NODES_PER_EFFORT, 2**31 - 1)),
@@ -179,7 +180,7 @@ class MutedOutput:
 
 def solve_program(
     costs: NDArray[np.float64],
-    constraints: Sequence[LinearConstraint],
+    blocks: Sequence[Block],
     integrality: NDArray[np.integer[Any]],
     seconds: float = math.inf,
     **options: Any,
@@ -188,6 +189,8 @@ def solve_program(
 
     Parameters
     ----------
+    blocks
+        Rows of coefficients, and the limits between which each lies.
     integrality
         1 for each variable that is an integer.
     seconds
@@ -197,12 +200,12 @@ def solve_program(
     """
     model = {
         "c": costs,
-        "constraints": constraints,
+        "constraints": [LinearConstraint(*block) for block in blocks if block[0].shape[0]],
         "integrality": integrality,
         "bounds": Bounds(0, 1),
         "options": {"mip_rel_gap": 0.0, **options},
     }
-    size = costs.size + sum(int(np.count_nonzero(rows.A.data)) for rows in constraints)
+    size = costs.size + sum(int(block[0].nnz) for block in blocks)
     with _MUTED:
         return solver_process.solve("milp", _clipped(seconds), size, model)
 

@@ -111,8 +111,6 @@ def _by_integer_program(
 
     Rows for cliques instead of edges make the linear relaxation nearly integral.
     """
-    from scipy.optimize import LinearConstraint
-
     from kempe.exact.highs import solve_program
 
     starts, members = _core.clique_cover(_core.Graph(offsets, targets))
@@ -121,7 +119,7 @@ def _by_integer_program(
     )
     result = solve_program(
         -weights / weights.max(),
-        [LinearConstraint(cliques, -np.inf, 1)],
+        [(cliques, -np.inf, 1.0)],
         np.ones(weights.size, dtype=np.int64),
     )
     if result.x is None:
