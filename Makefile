@@ -10,7 +10,7 @@ TABLES := docs/_generated
 # Build tools live in the environment, so that rebuilding the core is incremental.
 INSTALL = $(PIP) install --no-build-isolation --editable
 
-.PHONY: demo test sanitize lint format docs bench bench-docs bench-instructions clean help
+.PHONY: demo test stress sanitize lint format docs bench bench-docs bench-instructions clean help
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -46,6 +46,9 @@ test: $(VENV)/.test  ## run all tests
 	[ $$code -eq 0 ] || [ $$code -eq 5 ] || exit $$code; \
 	$(PYTEST) $(ARGS) --timing=only -n 0; last=$$?; \
 	[ $$last -eq 5 ] || code=$$last; exit $$code
+
+stress: $(VENV)/.test  ## run the tests that take minutes or gigabytes
+	$(PYTEST) -n 0 -m stress $(ARGS)
 
 # A sanitized core has an environment and a build folder of its own. The sanitizer's runtime must be
 # loaded before everything else, and leaks at exit are Python's own.

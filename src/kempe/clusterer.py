@@ -312,6 +312,7 @@ class SearchingClusterer(ConstrainedClusterer):
             else:
                 best = result if best is None or result.inertia < best.inertia else best
                 if result.stop_reason in self._ends_all:
+                    best = replace(best, stop_reason=result.stop_reason)
                     break
             if self.time_limit is not None and time.perf_counter() - started >= self.time_limit:
                 break

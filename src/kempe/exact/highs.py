@@ -22,8 +22,6 @@ from kempe.exact import solver_process
 from kempe.exact.part import Columns, Outcome, Part
 from kempe.problem import Colours
 
-# HiGHS takes a limit of zero for none.
-SHORTEST_LIMIT = 0.01
 LONGEST_LIMIT = 1e7
 # An integer program with no more clique rows than this takes them all at once.
 FEW_ROWS = 20_000
@@ -142,7 +140,7 @@ def _inequalities(
 
 
 def _clipped(seconds: float) -> float:
-    return float(np.clip(seconds, SHORTEST_LIMIT, LONGEST_LIMIT))
+    return float(np.clip(seconds, 0.0, LONGEST_LIMIT))
 
 
 class MutedOutput:

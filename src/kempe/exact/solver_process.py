@@ -23,6 +23,8 @@ from scipy.optimize import linprog, milp
 # Seconds that a solver may take here, and size of a model that may take longer to be read.
 UNINTERRUPTED = 1.0
 LARGEST_UNINTERRUPTED = 200_000
+# HiGHS takes a limit of zero for none.
+SHORTEST_LIMIT = 0.01
 # Status of SciPy's solvers when a limit was reached.
 LIMIT_REACHED = 1
 
@@ -43,20 +45,20 @@ def solve(name: str, seconds: float, size: int, arguments: Mapping[str, Any]) ->
     arguments
         The other arguments; ``options`` among them.
     """
-
-    def limited(limit: float) -> dict[str, Any]:
-        return {**arguments, "options": {**arguments["options"], "time_limit": limit}}
-
     if seconds <= UNINTERRUPTED or not _can_be_interrupted():
-        return _SOLVERS[name](**limited(seconds))
+        return _solve_here(name, seconds, arguments)
+    started = time.time()
     if size <= LARGEST_UNINTERRUPTED:
-        started = time.monotonic()
-        answer = _SOLVERS[name](**limited(UNINTERRUPTED))
-        spent = time.monotonic() - started
+        answer = _solve_here(name, UNINTERRUPTED, arguments)
+        spent = time.time() - started
         if answer.status != LIMIT_REACHED or spent < 0.9 * UNINTERRUPTED:
             return answer
-        seconds = max(seconds - spent, 0.1)
-    return _solve_elsewhere(name, limited(seconds))
+    return _solve_elsewhere(name, started + seconds, arguments)
+
+
+def _solve_here(name: str, seconds: float, arguments: Mapping[str, Any]) -> Any:
+    options = {**arguments["options"], "time_limit": max(seconds, SHORTEST_LIMIT)}
+    return _SOLVERS[name](**{**arguments, "options": options})
 
 
 def _can_be_interrupted() -> bool:
@@ -67,12 +69,12 @@ def _can_be_interrupted() -> bool:
     return handled and bool(sys.executable) and not getattr(sys, "frozen", False)
 
 
-def _solve_elsewhere(name: str, arguments: Mapping[str, Any]) -> Any:
+def _solve_elsewhere(name: str, deadline: float, arguments: Mapping[str, Any]) -> Any:
     """Solve in another process, which ends with this function, whatever ends it."""
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     with tempfile.TemporaryFile() as answer:
         process = subprocess.Popen(
-            [sys.executable, "-m", __name__],
+            [sys.executable, "-c", f"from {__name__} import work; work()"],
             stdin=subprocess.PIPE,
             stdout=answer,
             env=environment,
@@ -80,7 +82,7 @@ def _solve_elsewhere(name: str, arguments: Mapping[str, Any]) -> Any:
         )
         assert process.stdin is not None
         try:
-            pickle.dump((name, dict(arguments)), process.stdin)
+            pickle.dump((name, deadline, dict(arguments)), process.stdin)
             process.stdin.flush()
             code = process.wait()
         finally:
@@ -93,14 +95,14 @@ def _solve_elsewhere(name: str, arguments: Mapping[str, Any]) -> Any:
         return pickle.load(answer)
 
 
-def _work() -> None:
+def work() -> None:
     """Solve one model for the process that started this one, and end with it."""
-    name, arguments = pickle.load(sys.stdin.buffer)
+    name, deadline, arguments = pickle.load(sys.stdin.buffer)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     # HiGHS may print what it likes: the answer goes to a descriptor that it does not know.
     answer = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    pickle.dump(_SOLVERS[name](**arguments), answer)
+    pickle.dump(_solve_here(name, deadline - time.time(), arguments), answer)
     answer.close()
     os._exit(0)
 
@@ -108,7 +110,3 @@ def _work() -> None:
 def _end_with_parent() -> None:
     sys.stdin.buffer.read()
     os._exit(1)
-
-
-if __name__ == "__main__":
-    _work()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import math
+import sys
 from concurrent.futures import ThreadPoolExecutor, wait
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kempe import _core
 
@@ -19,6 +21,18 @@ PATIENCE = 0.05
 def has_ortools() -> bool:
     """Whether OR-Tools is installed; importing it costs a third of a second."""
     return importlib.util.find_spec("ortools") is not None
+
+
+def load_cp_model() -> Any:
+    """Import ``ortools.sat.python.cp_model``, in a thread: Ctrl-C never comes to one.
+
+    An import that Ctrl-C ends halfway raises whatever it likes, and OR-Tools is broken then.
+    """
+    name = "ortools.sat.python.cp_model"
+    if name not in sys.modules:
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(importlib.import_module, name).result()
+    return sys.modules[name]
 
 
 def solve_model(
@@ -41,8 +55,7 @@ def solve_model(
     first
         Whether the first solution is enough.
     """
-    from ortools.sat.python import cp_model
-
+    cp_model = load_cp_model()
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
     solver.parameters.random_seed = seed
