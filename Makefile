@@ -10,7 +10,7 @@ TABLES := docs/_generated
 # Build tools live in the environment, so that rebuilding the core is incremental.
 INSTALL = $(PIP) install --no-build-isolation --editable
 
-.PHONY: demo test coverage sanitize lint format docs bench bench-docs bench-instructions clean help fuzz fuzz-core
+.PHONY: demo test coverage sanitize lint format docs bench bench-docs bench-instructions clean help fuzz fuzz-core stress
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -65,6 +65,9 @@ coverage:  ## share of lines that the tests reach: Python (at least 95 %) and C+
 	$(COVERAGE_ENV)/bin/python -m coverage report --fail-under=95
 	$(COVERAGE_ENV)/bin/gcovr --root . --filter cpp/ --object-directory $(COUNTERS) $(COUNTERS) \
 		--gcov-suspicious-hits-threshold 0 --fail-under-line 90
+
+stress: $(VENV)/.test  ## run the tests that take minutes or gigabytes
+	$(PYTEST) -n 0 -m stress $(ARGS)
 
 # A sanitized core has an environment and a build folder of its own. The sanitizer's runtime must be
 # loaded before everything else, and leaks at exit are Python's own.

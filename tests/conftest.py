@@ -118,10 +118,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Narrow down what ``-m`` chooses; a second ``-m`` would replace the first."""
+    given = config.option.markexpr
+    wanted = [f"({given})"] if given else []
+    if "stress" not in given:
+        wanted.append("not stress")
     if chosen := config.getoption("--timing"):
-        wanted = "timing" if chosen == "only" else "not timing"
-        given = config.option.markexpr
-        config.option.markexpr = f"({given}) and {wanted}" if given else wanted
+        wanted.append("timing" if chosen == "only" else "not timing")
+    config.option.markexpr = " and ".join(wanted)
 
 
 @pytest.fixture(scope="session")

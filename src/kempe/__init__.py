@@ -11,6 +11,7 @@ from kempe.exceptions import FileFormatError, InfeasibleConstraintsError, NoSolu
 if TYPE_CHECKING:
     from kempe.kskm import KSKM
     from kempe.memetic import KempeKMeans
+    from kempe.methods import load
 
 __all__ = [
     "KSKM",
@@ -19,6 +20,7 @@ __all__ = [
     "InfeasibleConstraintsError",
     "KempeKMeans",
     "NoSolutionFoundError",
+    "load",
 ]
 __version__ = "0.1.0"
 
@@ -27,6 +29,7 @@ _LOADED_LATE = {
     "KSKM": "kempe.kskm",
     "KempeKMeans": "kempe.memetic",
     "datasets": "kempe.datasets",
+    "load": "kempe.methods",
     "methods": "kempe.methods",
     "plotting": "kempe.plotting",
     "rivals": "kempe.rivals",

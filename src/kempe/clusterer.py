@@ -5,7 +5,9 @@ from __future__ import annotations
 import time
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -23,7 +25,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from kempe.constraints import Constraints, as_constraints
-from kempe.exceptions import NoSolutionFoundError
+from kempe.exceptions import Interrupted, NoSolutionFoundError
+from kempe.model_file import write_model
 from kempe.problem import Problem
 from kempe.search.callbacks import Callbacks
 from kempe.search.display import display
@@ -69,6 +72,13 @@ class ConstrainedClusterer(
     random_state: Any
     verbose: int
     callbacks: Callbacks | Sequence[Callbacks] | None
+
+    labels_: NDArray[np.int32]
+    cluster_centers_: NDArray[Any]
+    inertia_: float
+    n_iter_: int
+    n_features_in_: int
+    result_: Result
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(
@@ -157,12 +167,14 @@ class ConstrainedClusterer(
         if not problem.is_proper(colours):  # the last line of defence
             raise AssertionError("internal error: a clustering violates a cannot-link pair")
         centroids, _ = problem.means(colours)
-        dtype = problem.rows.dtype
-        self.labels_: NDArray[np.int32] = problem.labels(colours)
-        self.cluster_centers_: NDArray[Any] = (centroids + problem.shift).astype(dtype)
-        self.inertia_: float = result.solution.inertia
-        self.n_iter_: int = result.n_mutations + 1
-        self.result_: Result = result
+        # All at once: Ctrl-C leaves no model of which a part is from an earlier fit.
+        self.__dict__.update(
+            labels_=problem.labels(colours),
+            cluster_centers_=(centroids + problem.shift).astype(problem.rows.dtype),
+            inertia_=result.solution.inertia,
+            n_iter_=result.n_mutations + 1,
+            result_=result,
+        )
 
     @property
     def _n_features_out(self) -> int:
@@ -211,6 +223,25 @@ class ConstrainedClusterer(
         _, distances = pairwise_distances_argmin_min(data, self.cluster_centers_)
         weights = _check_sample_weight(sample_weight, data, dtype=np.float64)
         return -float(np.dot(weights, distances.astype(np.float64) ** 2))
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted model to a file, which ``kempe.load`` reads without executing anything.
+
+        The loaded model has equal parameters and predicts the same, bit by bit.
+
+        Parameters
+        ----------
+        path
+            The file; an existing one is replaced, whole or not at all.
+
+        Raises
+        ------
+        TypeError
+            If a parameter is no plain data, such as ``callbacks``, a function as ``stop`` or a
+            generator as ``random_state``: ``set_params`` can set it to ``None`` first.
+        """
+        check_is_fitted(self, "cluster_centers_")
+        write_model(path, self)
 
     def _recorder(
         self, problem: Problem, rules: Iterable[StoppingRule] = (), *, spent: float = 0.0
@@ -281,13 +312,15 @@ class SearchingClusterer(ConstrainedClusterer):
                     result = self._search(problem, recorder, rng)
             except NoSolutionFoundError as error:
                 failure = failure or error
-            except KeyboardInterrupt:
+            except Interrupted:
                 if best is None:
                     raise
+                best = replace(best, stop_reason="interrupted")
                 break
             else:
                 best = result if best is None or result.inertia < best.inertia else best
                 if result.stop_reason in self._ends_all:
+                    best = replace(best, stop_reason=result.stop_reason)
                     break
             if self.time_limit is not None and time.perf_counter() - started >= self.time_limit:
                 break

@@ -23,3 +23,11 @@ class NoSolutionFoundError(RuntimeError):
 
 class FileFormatError(ValueError):
     """A file is damaged, of another kind, or written by a newer version."""
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C that came before there was a clustering to return.
+
+    A plain ``KeyboardInterrupt`` may be the second, which nobody shall hold up; this one has been
+    noticed already.
+    """

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from kempe.clusterer import ConstrainedClusterer
 from kempe.kskm import KSKM
-from kempe.memetic import KempeKMeans
+from kempe.memetic import KempeKMeans, MemeticParams
+from kempe.model_file import read_model
 from kempe.rivals import BLPKMCC, CLCKM, COPKM, COPKM_P, ICOPKM, PCCC, S_MDEClust
+from kempe.search.stop import MaxMutations, Patience, TargetInertia, TimeLimit
 
 Factory = Callable[..., ConstrainedClusterer]
 
@@ -31,6 +34,10 @@ _REGISTRY: dict[str, Factory] = {
     "CLCKM": CLCKM,
     "S_MDEClust": partial(S_MDEClust, population_size=10),
 }
+
+# What a model file may name.
+_ESTIMATORS = (KempeKMeans, KSKM, PCCC, BLPKMCC, COPKM_P, COPKM, ICOPKM, CLCKM, S_MDEClust)
+_SETTINGS = (MemeticParams, MaxMutations, Patience, TargetInertia, TimeLimit)
 
 
 def names() -> list[str]:
@@ -65,3 +72,20 @@ def create(
     except KeyError:
         raise ValueError(f"unknown method {name!r}; known are {', '.join(_REGISTRY)}") from None
     return factory(n_clusters=n_clusters, random_state=random_state, **options)
+
+
+def load(path: str | Path) -> ConstrainedClusterer:
+    """Read a fitted model that its method ``save`` wrote; nothing in the file is executed.
+
+    Parameters
+    ----------
+    path
+        The file.
+
+    Raises
+    ------
+    FileFormatError
+        If the file is damaged, foreign, from a newer version, or contradicts itself.
+    """
+    estimators: dict[str, type[ConstrainedClusterer]] = {c.__name__: c for c in _ESTIMATORS}
+    return read_model(path, estimators, {setting.__name__: setting for setting in _SETTINGS})

@@ -23,6 +23,8 @@ from .exceptions import FileFormatError
 # The header is an entry of the archive like the arrays, whose names end in .npy.
 _HEADER = "header.json"
 _MAGIC = "kempe"
+# Compression cannot shrink anything by more than this.
+_MOST_SHRINKING = 1032
 # What the readers of zip files, arrays and JSON raise on bytes that make no sense.
 _DAMAGED = (
     zipfile.BadZipFile, zlib.error, struct.error, EOFError, KeyError, ValueError,
@@ -35,7 +37,8 @@ def replacing(path: str | Path, mode: str = "w") -> Iterator[IO[Any]]:
     """Open a file to write that takes the place of ``path`` only when it is complete.
 
     The new content is written beside ``path``, brought to the disk and renamed, so that a
-    full disk, a signal or a power cut leaves the old file or the new one, never a part.
+    full disk, a signal or a power cut leaves the old file or the new one, never a part. Pipes and
+    devices, such as /dev/stdout, cannot be replaced and are written to.
 
     Parameters
     ----------
@@ -44,8 +47,18 @@ def replacing(path: str | Path, mode: str = "w") -> Iterator[IO[Any]]:
     mode : {"w", "wb"}
         Text (UTF-8, line ends as they are written) or bytes.
     """
-    target = Path(os.path.realpath(path))
     text: dict[str, Any] = {} if "b" in mode else {"encoding": "utf-8", "newline": ""}
+    with _naming(path):
+        if os.path.exists(path) and not os.path.isfile(path):
+            with open(path, mode, **text) as file:
+                yield file
+        else:
+            with _renamed(Path(os.path.realpath(path)), mode, text) as file:
+                yield file
+
+
+@contextmanager
+def _renamed(target: Path, mode: str, text: dict[str, Any]) -> Iterator[IO[Any]]:
     part = tempfile.NamedTemporaryFile(  # noqa: SIM115, it is closed below, before the renaming
         mode, dir=target.parent, prefix=f".{target.name}.", suffix=".part", delete=False, **text
     )
@@ -59,6 +72,17 @@ def replacing(path: str | Path, mode: str = "w") -> Iterator[IO[Any]]:
     except BaseException:
         with suppress(OSError):
             os.unlink(part.name)
+        raise
+
+
+@contextmanager
+def _naming(path: str | Path) -> Iterator[None]:
+    """Let errors of the system name the file that was asked for, not the one beside it."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None or str(error.filename).endswith(".part"):
+            error.filename = os.fspath(path)
         raise
 
 
@@ -173,7 +197,9 @@ def _read_array(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> NDArray[Any
         version = npy.read_magic(file)
         read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
         shape, _, dtype = read(file)
-        if dtype.hasobject or math.prod(shape) * dtype.itemsize > entry.file_size:
+        claimed = math.prod(shape) * dtype.itemsize
+        possible = min(entry.file_size, _MOST_SHRINKING * entry.compress_size)
+        if dtype.hasobject or claimed > possible:
             raise ValueError(f"{entry.filename} is not an array of numbers")
     with archive.open(entry) as file:
         return npy.read_array(file, allow_pickle=False)

@@ -2,7 +2,9 @@
 
 import os
 import signal
+import subprocess
 import time
+from pathlib import Path
 
 import numpy as np
 
@@ -33,6 +35,25 @@ class Steady:
 class Crash(Steady):
     def fit(self, X, *, constraints):
         os.kill(os.getpid(), signal.SIGSEGV)
+
+
+class Shot(Steady):
+    """Killed from outside, as by a system that runs out of memory."""
+
+    def fit(self, X, *, constraints):
+        subprocess.run(["kill", "-KILL", str(os.getpid())])
+        time.sleep(1000)
+
+
+class Starved(Steady):
+    """Gets no more memory from the system."""
+
+    def fit(self, X, *, constraints):
+        import resource  # not on Windows
+
+        used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (used + 2**24, used + 2**24))
+        super().fit(np.ones((2**20, 64)), constraints=constraints)
 
 
 class Hang(Steady):

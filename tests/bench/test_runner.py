@@ -87,6 +87,8 @@ def small(*names, seeds=(0, 1), **limits):
 
 FAILURES = {
     "Crash": "crash: killed by signal SIGSEGV",
+    "Shot": "crash: killed by signal SIGKILL, as the system does when memory runs out",
+    "Starved": "memory: ",
     "Violator": "violation: ",
     "Infeasible": "infeasible: no way",
     "Unlucky": "no solution: stuck",

@@ -5,10 +5,11 @@ from __future__ import annotations
 import ctypes
 import platform
 
+import numpy as np
 import pytest
 
 from kempe import methods
-from kempe.exact.highs import MutedOutput, quiet_milp
+from kempe.exact.highs import MutedOutput, solve_program
 
 needs_glibc = pytest.mark.skipif(
     platform.libc_ver()[0] != "glibc", reason="needs the GNU C library"
@@ -53,7 +54,7 @@ def test_an_error_does_not_silence_for_good(capfd):
 
 @needs_glibc
 def test_the_solver_is_silent_even_when_told_to_print(capfd):
-    quiet_milp([1.0, 2.0], integrality=[1, 1], options={"disp": True})
+    solve_program(np.array([1.0, 2.0]), [], np.ones(2, dtype=int), disp=True)
     say(b"after")
     assert capfd.readouterr().out.split() == ["after"]
 

@@ -146,6 +146,8 @@ class _Worker:
 
 
 def _describe_exit(code: int) -> str:
+    if code == -getattr(signal, "SIGKILL", 0):
+        return "killed by signal SIGKILL, as the system does when memory runs out"
     if code < 0:
         return f"killed by signal {signal.Signals(-code).name}"
     return f"ended with exit code {code}"

@@ -18,6 +18,7 @@ from kempe.bench.summary import ALL, BASELINE, Quantity, Summary
 from kempe.bench.tables import UNPUBLISHED, PaperTable, TableCell, build_tables, total_agreement
 from kempe.bench.wording import in_sentence, p_value, verdict
 from kempe.datasets.catalogue import COLLECTIONS
+from kempe.storage import replacing
 
 
 def write_report(stores: Sequence[str | PathLike[str]], folder: str | PathLike[str]) -> Path:
@@ -40,6 +41,10 @@ def write_report(stores: Sequence[str | PathLike[str]], folder: str | PathLike[s
     if not records:
         raise ValueError(f"no results in {', '.join(str(store) for store in stores)}")
     target = Path(folder)
+    if any(target.resolve() == store.folder.resolve() for store in opened):
+        raise ValueError(
+            f"a report in {target} would overwrite the runs there; name another folder"
+        )
     (target / "tables").mkdir(parents=True, exist_ok=True)
     summary = Summary(records)
     tables = build_tables(summary)
@@ -47,14 +52,12 @@ def write_report(stores: Sequence[str | PathLike[str]], folder: str | PathLike[s
     _write_runs(target / "runs.csv", records)
     for table in tables:
         _write_cells(target / "tables" / f"{table.spec.name}.csv", table)
-        latex = latex_table(table)
-        (target / "tables" / f"{table.spec.name}.tex").write_text(latex, encoding="utf-8")
+        _write_text(target / "tables" / f"{table.spec.name}.tex", latex_table(table))
     _write_comparisons(target / "comparisons.csv", comparisons)
-    text = markdown_summary(tables, comparisons)
-    (target / "summary.md").write_text(text, encoding="utf-8")
+    _write_text(target / "summary.md", markdown_summary(tables, comparisons))
     machines = [facts for store in opened for facts in store.environments().values()]
     page = target / "report.html"
-    page.write_text(html_page(summary, records, tables, comparisons, machines), encoding="utf-8")
+    _write_text(page, html_page(summary, records, tables, comparisons, machines))
     return page
 
 
@@ -82,9 +85,14 @@ def _pairs(
     return corrected([pair for pair in compared if pair.n])
 
 
+def _write_text(path: Path, text: str) -> None:
+    with replacing(path) as file:
+        file.write(text)
+
+
 def _write_runs(path: Path, records: Iterable[Record]) -> None:
     names = [item.name for item in fields(Record) if item.name not in ("history", "options")]
-    with open(path, "w", newline="", encoding="utf-8") as file:
+    with replacing(path) as file:
         writer = csv.writer(file)
         writer.writerow(names)
         writer.writerows([getattr(record, name) for name in names] for record in records)
@@ -95,7 +103,7 @@ def _write_cells(path: Path, table: PaperTable) -> None:
         "dataset,level,quantity,method,paper,ours,low,high,data_sets,data_sets_tried,"
         "data_sets_of,runs,seeds,agrees_in_size,agrees_in_direction"
     )
-    with open(path, "w", newline="", encoding="utf-8") as file:
+    with replacing(path) as file:
         writer = csv.writer(file)
         writer.writerow(head.split(","))
         writer.writerows(_cell_row(cell) for cell in table.cells)
@@ -117,7 +125,7 @@ def _cell_row(cell: TableCell) -> list[Any]:
 
 
 def _write_comparisons(path: Path, comparisons: dict[tuple[str, str], list[Comparison]]) -> None:
-    with open(path, "w", newline="", encoding="utf-8") as file:
+    with replacing(path) as file:
         writer = csv.writer(file)
         writer.writerow(["collection", "quantity", *(item.name for item in fields(Comparison))])
         for (collection, quantity), pairs in comparisons.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Annotated, Any
@@ -15,6 +16,7 @@ from kempe.cli.console import complain
 from kempe.cli.demo import demo
 from kempe.cli.fit import fit
 from kempe.cli.listing import methods
+from kempe.cli.predict import predict
 from kempe.exceptions import InfeasibleConstraintsError, NoSolutionFoundError
 
 BAD_INPUT = 2
@@ -27,7 +29,9 @@ class Commands(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         """Run a command."""
         try:
-            return super().invoke(ctx)
+            answer = super().invoke(ctx)
+            sys.stdout.flush()  # here, where a full disk is an error with a message
+            return answer
         except (InfeasibleConstraintsError, NoSolutionFoundError) as error:
             code = _explain(error, NO_SOLUTION)
         except (ValueError, TypeError, OSError, ImportError) as error:
@@ -91,6 +95,7 @@ def _options(
 
 app.command()(demo)
 app.command()(fit)
+app.command()(predict)
 app.command()(check)
 app.command()(methods)
 

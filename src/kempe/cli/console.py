@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import typer
 from rich.console import Console
+
+SCREEN = Path("-")
+"""In place of a file to write: standard output."""
 
 
 def notes() -> Console:
@@ -25,11 +29,26 @@ def on_terminal() -> bool:
     return sys.stderr.isatty()
 
 
-def check_output(path: Path | None) -> None:
-    """Complain about an output that cannot be written before the work rather than after it."""
-    if path is None:
-        return
-    if path.is_dir():
-        raise ValueError(f"{path} is a folder; name a file in it")
-    if not path.parent.is_dir():
-        raise ValueError(f"{path}: there is no folder {path.parent} to write to")
+def check_outputs(outputs: Iterable[Path | None], inputs: Iterable[Path | None] = ()) -> None:
+    """Complain about outputs that cannot be written before the work rather than after it.
+
+    An output may be neither an input nor another output.
+    """
+    taken = [path for path in inputs if path is not None]
+    for path in outputs:
+        if path is None or path == SCREEN:
+            continue
+        if path.is_dir():
+            raise ValueError(f"{path} is a folder; name a file in it")
+        if not path.parent.is_dir():
+            raise ValueError(f"{path}: there is no folder {path.parent} to write to")
+        if any(_same_file(path, other) for other in taken):
+            raise ValueError(f"{path} would be overwritten: it is named twice; name another file")
+        taken.append(path)
+
+
+def _same_file(one: Path, other: Path) -> bool:
+    """Whether two paths lead to one file, or would if it existed; a device is no file."""
+    if one.exists() and other.exists():
+        return one.is_file() and one.samefile(other)
+    return one.resolve() == other.resolve()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from kempe.cli.console import check_output
+from kempe.cli.console import check_outputs
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,7 +35,7 @@ def demo(
     from sklearn.datasets import load_digits
     from threadpoolctl import threadpool_limits
 
-    check_output(out)
+    check_outputs([out])
     X, digits = load_digits(return_X_y=True)
     constraints = draw_constraints(digits, SHARE, seed)
     console = Console(highlight=False)
@@ -139,6 +139,7 @@ def _draw(
     from matplotlib import pyplot as plt
 
     from kempe.plotting import plot_clusters
+    from kempe.storage import replacing
 
     places = _embed(X, seed)
     figure, panels = plt.subplots(1, 2, figsize=(11, 5.2), layout="constrained")
@@ -151,7 +152,8 @@ def _draw(
             satisfied(run.labels, constraints)
         )
         panel.set_title(f"{run.name}: {broken:,} constraints violated")
-    figure.savefig(out, dpi=110)
+    with replacing(out, "wb") as file:
+        figure.savefig(file, format=out.suffix.lstrip(".") or "png", dpi=110)
     plt.close(figure)
     return True
 

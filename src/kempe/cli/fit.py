@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kempe.cli.check import PairsFile, read_constraints
-from kempe.cli.console import check_output
+from kempe.cli.console import SCREEN, check_outputs
 
 if TYPE_CHECKING:
     import numpy as np
@@ -64,6 +64,9 @@ def fit(
     centers: Annotated[
         Path | None, typer.Option(metavar="CSV", help="Write the cluster centres here.")
     ] = None,
+    model: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the model here, for `kempe predict`.")
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print labels and figures as JSON.")] = False,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="Show no progress, no summary.")
@@ -74,23 +77,30 @@ def fit(
     Ends with 0 if clusters were found, with 1 if the constraints cannot be satisfied or no solution
     was found, with 2 if something is wrong with the input.
     """
-    for path in (output, centers):
-        check_output(path)
+    check_outputs([output, centers, model], [data, must_link, cannot_link])
+    if model is not None and standardise:
+        raise ValueError("--model knows no scaling: write scaled columns to DATA.csv first")
     given = _read(data, labels_column, ignore or [], header)
     constraints = _constraints(must_link, cannot_link, given)
     options = {"n_clusters": n_clusters, "random_state": seed, "time_limit": time_limit}
-    model = _cluster(given, constraints, method, standardise, options, show=not quiet)
-    _write(given, model, output, centers, json)
+    found = _cluster(given, constraints, method, standardise, options, show=not quiet)
+    _write(given, found, output, centers, json)
+    if model is not None:
+        found.estimator.save(model)
     if not quiet:
-        _summarise(model, constraints, output is None and not json)
+        _summarise(found, constraints, output is None and model is None and not json)
 
 
 @dataclass(frozen=True)
 class _Given:
-    """What was read: numbers, their columns' names and the labels known for some rows."""
+    """What was read: numbers, their columns' names and the labels known for some rows.
+
+    Without a header, columns are named by their numbers.
+    """
 
     rows: NDArray[np.float64]
     names: tuple[str, ...]
+    has_header: bool
     known: list[str] | None
 
 
@@ -116,7 +126,7 @@ def _read(path: Path, labels_column: str | None, ignore: list[str], header: bool
     except CellError as error:
         raise ValueError(f"{error}; --ignore NAME leaves a column out") from None
     known = None if label is None else table.strings(label)
-    return _Given(rows, tuple(table.names[column] for column in columns), known)
+    return _Given(rows, tuple(table.names[column] for column in columns), table.has_header, known)
 
 
 def _unnamed(names: tuple[str, ...]) -> list[int]:
@@ -155,6 +165,7 @@ def _cluster(
     *,
     show: bool,
 ) -> _Clustered:
+    import numpy as np
     from sklearn.preprocessing import StandardScaler
 
     from kempe.cli.console import on_terminal
@@ -163,24 +174,26 @@ def _cluster(
     estimator = create(method, verbose=int(show and on_terminal()), **options)
     scaler = StandardScaler(with_mean=standardise, with_std=standardise)
     estimator.fit(scaler.fit_transform(given.rows), constraints=constraints)
+    if given.has_header:  # as if the columns came in a data frame
+        estimator.feature_names_in_ = np.array(given.names, dtype=object)
     return _Clustered(estimator, scaler.inverse_transform(estimator.cluster_centers_))
 
 
 def _write(
     given: _Given, model: _Clustered, output: Path | None, centers: Path | None, json: bool
 ) -> None:
-    from kempe.cli.tables import write_columns
+    from kempe.cli.tables import write_columns, write_labels
 
     labels = model.estimator.labels_.tolist()
     if centers is not None:
         write_columns(centers, given.names, model.centers.tolist())
-    if output is not None and str(output) != "-":
-        write_columns(output, ["label"], ([label] for label in labels))
+    if output is not None and output != SCREEN:
+        write_labels(output, labels)
     if json:
         json_format.dump(_as_json(given, model), sys.stdout)
         sys.stdout.write("\n")
-    elif output is not None and str(output) == "-":
-        sys.stdout.writelines(f"{label}\n" for label in labels)
+    elif output == SCREEN:
+        write_labels(output, labels)
 
 
 def _as_json(given: _Given, model: _Clustered) -> dict[str, Any]:

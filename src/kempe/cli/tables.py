@@ -1,8 +1,9 @@
-"""Reading CSV files. Errors name the file, the line and the column."""
+"""Reading and writing CSV files. Errors name the file, the line and the column."""
 
 from __future__ import annotations
 
 import csv
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,7 +14,9 @@ from typing import TextIO
 import numpy as np
 from numpy.typing import NDArray
 
+from kempe.cli.console import SCREEN
 from kempe.constraints import MOST_ROWS
+from kempe.storage import replacing
 
 DELIMITERS = ",;\t|"
 
@@ -144,10 +147,18 @@ def read_pairs(path: Path) -> NDArray[np.int64]:
 
 def write_columns(path: Path, names: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Write a CSV file."""
-    with path.open("w", newline="", encoding="utf-8") as file:
+    with replacing(path) as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(names)
         writer.writerows(rows)
+
+
+def write_labels(path: Path, labels: Iterable[int]) -> None:
+    """Write one cluster number a line: to a file below a head, to the screen without one."""
+    if path == SCREEN:
+        sys.stdout.writelines(f"{label}\n" for label in labels)
+    else:
+        write_columns(path, ["label"], ([label] for label in labels))
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from kempe import _core
 from kempe.exact.part import Columns, Outcome, Part
-from kempe.graph.cpsat import solve_model
+from kempe.graph.cpsat import load_cp_model, solve_model
 
 # CP-SAT needs integer costs; the largest finite one is scaled to this.
 LARGEST_COST = 10**8
@@ -30,7 +30,7 @@ def solve_by_cpsat(
     ``effort`` is in CP-SAT's deterministic seconds, which do not depend on the machine.
     """
     try:
-        from ortools.sat.python import cp_model
+        cp_model = load_cp_model()
     except ImportError:
         raise ImportError('the solver "cpsat" needs OR-Tools: pip install "kempe[exact]"') from None
     columns = Columns(np.isfinite(part.costs))
@@ -64,9 +64,7 @@ def _integer_costs(part: Part, columns: Columns) -> tuple[float, NDArray[np.int6
 
 
 def _model(part: Part, columns: Columns) -> tuple[Any, list[Any]]:
-    from ortools.sat.python import cp_model
-
-    model = cp_model.CpModel()
+    model = load_cp_model().CpModel()
     choice = [model.new_bool_var("") for _ in range(columns.count)]
     for row in _rows(columns.one_cluster_each()):
         model.add_exactly_one([choice[j] for j in row])

@@ -8,26 +8,29 @@ import os
 import platform
 import threading
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, cast
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.optimize import Bounds, LinearConstraint, linprog, milp
+from scipy.optimize import Bounds, LinearConstraint
 
+from kempe.exact import solver_process
 from kempe.exact.part import Columns, Outcome, Part
 from kempe.problem import Colours
 
-# HiGHS takes a limit of zero for none.
-SHORTEST_LIMIT = 0.01
 LONGEST_LIMIT = 1e7
 # An integer program with no more clique rows than this takes them all at once.
 FEW_ROWS = 20_000
 # What one unit of effort stands for: about a second on a model of middling size.
 ITERATIONS_PER_EFFORT = 40_000
 NODES_PER_EFFORT = 200
+
+Limits: TypeAlias = float | NDArray[np.float64]
+Block: TypeAlias = tuple[sparse.csr_array, Limits, Limits]
 
 
 @dataclass(frozen=True)
@@ -64,19 +67,18 @@ def solve_relaxation(
     columns = Columns(open_)
     matrix, limits = _inequalities(part, rows, columns)
     each = columns.one_cluster_each()
-    solution = linprog(
-        part.costs[columns.vertex, columns.cluster],
-        A_ub=cast(Any, matrix),  # the stubs do not know sparse matrices
-        b_ub=limits,
-        A_eq=cast(Any, each),
-        b_eq=np.ones(each.shape[0]),
-        bounds=(0, None),
-        method="highs",
-        options={
-            "time_limit": _clipped(seconds),
-            "maxiter": int(min(effort * ITERATIONS_PER_EFFORT, 2**31 - 1)),
-        },
-    )
+    model = {
+        "c": part.costs[columns.vertex, columns.cluster],
+        "A_ub": matrix,
+        "b_ub": limits,
+        "A_eq": each,
+        "b_eq": np.ones(each.shape[0]),
+        "bounds": (0, None),
+        "method": "highs",
+        "options": {"maxiter": int(min(effort * ITERATIONS_PER_EFFORT, 2**31 - 1))},
+    }
+    size = columns.count + matrix.nnz + each.nnz
+    solution = solver_process.solve("linprog", _clipped(seconds), size, model)
     if solution.status != 0 or solution.x is None:
         return None, solution.status == 2
     shares = columns.spread(solution.x, 0.0)
@@ -107,19 +109,13 @@ def _solve_rows(part: Part, rows: NDArray[np.bool_], seconds: float, effort: flo
     """Solve the integer program with some of the clique rows; its colouring may be improper."""
     columns = Columns(np.isfinite(part.costs))
     matrix, limits = _inequalities(part, rows, columns)
-    constraints = [LinearConstraint(columns.one_cluster_each(), 1, 1)]
-    if matrix.shape[0]:
-        constraints.append(LinearConstraint(matrix, -np.inf, limits))
-    solution = quiet_milp(
+    blocks: list[Block] = [(columns.one_cluster_each(), 1.0, 1.0), (matrix, -np.inf, limits)]
+    solution = solve_program(
         part.costs[columns.vertex, columns.cluster],
-        integrality=np.ones(columns.count, dtype=np.int64),
-        bounds=Bounds(0, 1),
-        constraints=constraints,
-        options={
-            "time_limit": _clipped(seconds),
-            "node_limit": int(min(effort * NODES_PER_EFFORT, 2**31 - 1)),
-            "mip_rel_gap": 0.0,
-        },
+        blocks,
+        np.ones(columns.count, dtype=np.int64),
+        seconds,
+        node_limit=int(min(effort * NODES_PER_EFFORT, 2**31 - 1)),
     )
     complete = solution.status in (0, 2)
     bound = np.inf if solution.status == 2 else solution.mip_dual_bound
@@ -147,7 +143,7 @@ def _inequalities(
 
 
 def _clipped(seconds: float) -> float:
-    return float(np.clip(seconds, SHORTEST_LIMIT, LONGEST_LIMIT))
+    return float(np.clip(seconds, 0.0, LONGEST_LIMIT))
 
 
 class MutedOutput:
@@ -183,10 +179,36 @@ class MutedOutput:
                 _STANDARD_OUTPUT.value = self._original
 
 
-def quiet_milp(*args: Any, **options: Any) -> Any:
-    """Call ``scipy.optimize.milp``; nothing is printed."""
+def solve_program(
+    costs: NDArray[np.float64],
+    blocks: Sequence[Block],
+    integrality: NDArray[np.integer[Any]],
+    seconds: float = math.inf,
+    **options: Any,
+) -> Any:
+    """Solve a program in variables from 0 to 1 to the end; nothing is printed.
+
+    Parameters
+    ----------
+    blocks
+        Rows of coefficients, and the limits between which each lies.
+    integrality
+        1 for each variable that is an integer.
+    seconds
+        Time limit.
+    **options
+        Of ``scipy.optimize.milp``.
+    """
+    model = {
+        "c": costs,
+        "constraints": [LinearConstraint(*block) for block in blocks if block[0].shape[0]],
+        "integrality": integrality,
+        "bounds": Bounds(0, 1),
+        "options": {"mip_rel_gap": 0.0, **options},
+    }
+    size = costs.size + sum(int(block[0].nnz) for block in blocks)
     with _MUTED:
-        return milp(*args, **options)
+        return solver_process.solve("milp", _clipped(seconds), size, model)
 
 
 def _streams() -> tuple[int | None, ctypes.c_void_p | None]:

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from kempe import _core
 from kempe.constraints import Constraints, Pairs
+from kempe.exceptions import Interrupted
 from kempe.graph.cannot_link import CannotLinkGraph
 
 # How many rows or pairs a message shows before it says "and so on".
@@ -134,7 +135,7 @@ def raise_interrupt(stopper: _core.Stopper) -> None:
     """Raise what came while kernels ran, Ctrl-C or what a signal handler has raised."""
     stopper.raise_pending()
     if stopper.interrupted:
-        raise KeyboardInterrupt
+        raise Interrupted
 
 
 def must_link_path(constraints: Constraints, pair: int) -> MustLinkPath:

@@ -15,7 +15,7 @@ from scipy.optimize import linear_sum_assignment
 
 from kempe import _core
 from kempe.graph.cannot_link import CannotLinkGraph
-from kempe.graph.cpsat import has_ortools, solve_model
+from kempe.graph.cpsat import has_ortools, load_cp_model, solve_model
 
 if TYPE_CHECKING:
     from ortools.sat.python import cp_model
@@ -154,8 +154,7 @@ def solve_by_cpsat(
     graph: CannotLinkGraph, n_clusters: int, seed: int, budget: float, stopper: _core.Stopper
 ) -> Answer:
     """Ask CP-SAT for a colouring; ``budget`` is in its deterministic seconds."""
-    from ortools.sat.python import cp_model
-
+    cp_model = load_cp_model()
     model, choice = _cpsat_model(graph, n_clusters, stopper)
     solver, status = solve_model(model, stopper, seed=seed, effort=budget)
     if status == cp_model.INFEASIBLE:
@@ -169,9 +168,7 @@ def solve_by_cpsat(
 def _cpsat_model(
     graph: CannotLinkGraph, k: int, stopper: _core.Stopper
 ) -> tuple[cp_model.CpModel, Any]:
-    from ortools.sat.python import cp_model
-
-    model = cp_model.CpModel()
+    model = load_cp_model().CpModel()
     choice = [model.new_bool_var("") for _ in range(graph.size * k)]
     for v in range(graph.size):
         model.add_exactly_one(choice[v * k : (v + 1) * k])

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import math
+import sys
 from concurrent.futures import ThreadPoolExecutor, wait
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kempe import _core
 
@@ -19,6 +21,18 @@ PATIENCE = 0.05
 def has_ortools() -> bool:
     """Whether OR-Tools is installed; importing it costs a third of a second."""
     return importlib.util.find_spec("ortools") is not None
+
+
+def load_cp_model() -> Any:
+    """Import ``ortools.sat.python.cp_model``, in a thread: Ctrl-C never comes to one.
+
+    An import that Ctrl-C ends halfway raises whatever it likes, and OR-Tools is broken then.
+    """
+    name = "ortools.sat.python.cp_model"
+    if name not in sys.modules:
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(importlib.import_module, name).result()
+    return sys.modules[name]
 
 
 def solve_model(
@@ -41,8 +55,7 @@ def solve_model(
     first
         Whether the first solution is enough.
     """
-    from ortools.sat.python import cp_model
-
+    cp_model = load_cp_model()
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
     solver.parameters.random_seed = seed
@@ -51,15 +64,17 @@ def solve_model(
     solver.parameters.stop_after_first_solution = first
     # It would take Ctrl-C for itself and tell nobody.
     solver.parameters.catch_sigint_signal = False
-    with ThreadPoolExecutor(1) as pool:
-        solved = pool.submit(solver.solve, model)
-        try:
-            while not wait([solved], PATIENCE).done:
-                if stopper.look():
-                    solver.stop_search()
-        except BaseException:
-            # Again and again, for it may not have begun yet.
-            while not wait([solved], PATIENCE).done:
+    pool = ThreadPoolExecutor(1)
+    solved = pool.submit(solver.solve, model)
+    # The thread ends with its task. Nobody waits for it longer: a second Ctrl-C is not held up.
+    pool.shutdown(wait=False)
+    try:
+        while not wait([solved], PATIENCE).done:
+            if stopper.look():
                 solver.stop_search()
-            raise
+    except BaseException:
+        # Again and again, for it may not have begun yet.
+        while not wait([solved], PATIENCE).done:
+            solver.stop_search()
+        raise
     return solver, solved.result()

@@ -111,20 +111,16 @@ def _by_integer_program(
 
     Rows for cliques instead of edges make the linear relaxation nearly integral.
     """
-    from scipy.optimize import Bounds, LinearConstraint
-
-    from kempe.exact.highs import quiet_milp
+    from kempe.exact.highs import solve_program
 
     starts, members = _core.clique_cover(_core.Graph(offsets, targets))
     cliques = sparse.csr_array(
         (np.ones(members.size), members, starts), shape=(starts.size - 1, weights.size)
     )
-    result = quiet_milp(
+    result = solve_program(
         -weights / weights.max(),
-        integrality=np.ones(weights.size, dtype=np.int64),
-        bounds=Bounds(0, 1),
-        constraints=LinearConstraint(cliques, -np.inf, 1),
-        options={"mip_rel_gap": 0.0},
+        [(cliques, -np.inf, 1.0)],
+        np.ones(weights.size, dtype=np.int64),
     )
     if result.x is None:
         raise RuntimeError(f"the integer program for the independent set failed: {result.message}")

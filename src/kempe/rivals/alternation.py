@@ -20,6 +20,7 @@ from kempe.clusterer import ConstrainedClusterer
 from kempe.exceptions import NoSolutionFoundError
 from kempe.problem import Centroids, Colours, Problem
 from kempe.search.callbacks import Callbacks
+from kempe.search.recorder import Recorder
 from kempe.search.result import Result, Solution
 from kempe.search.seeding import starting_centroids
 
@@ -207,27 +208,29 @@ class AlternatingClusterer(ConstrainedClusterer):
     def _solve(self, problem: Problem) -> Result:
         rng = self._generator()
         with self._recorder(problem) as recorder:
-            centroids = rows_or_given(problem, self.init, rng)
-            steps = alternate(
-                problem,
-                self._assignment(problem, rng, recorder.stopper),
-                centroids,
-                recorder.stopper,
-                objective=self._objective(problem),
+            return recorder.follow(
+                lambda: self._descend(problem, recorder, rng), keeps_best=self._keeps_best
             )
 
-            def watch(step: Step) -> bool:
-                recorder.record(step.solution, "assign")
-                return recorder.should_stop()
+    def _descend(
+        self, problem: Problem, recorder: Recorder, rng: np.random.Generator
+    ) -> tuple[str, Solution]:
+        centroids = rows_or_given(problem, self.init, rng)
+        steps = alternate(
+            problem,
+            self._assignment(problem, rng, recorder.stopper),
+            centroids,
+            recorder.stopper,
+            objective=self._objective(problem),
+        )
 
-            try:
-                best, reason = descend(steps, self._settled, self.max_iter, watch)
-            except NoSolutionFoundError:
-                if not self._keeps_best or recorder.best is None:
-                    raise
-                return recorder.result("stuck")
-            # The recorder keeps the lowest inertia, which need not be the lowest objective.
-            return recorder.result(reason, best.solution)
+        def watch(step: Step) -> bool:
+            recorder.record(step.solution, "assign")
+            return recorder.should_stop()
+
+        best, reason = descend(steps, self._settled, self.max_iter, watch)
+        # The recorder keeps the lowest inertia, which need not be the lowest objective.
+        return reason, best.solution
 
 
 def rows_or_given(problem: Problem, init: Any, rng: np.random.Generator) -> Centroids:

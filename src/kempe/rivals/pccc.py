@@ -23,7 +23,7 @@ from kempe.rivals.program import ProgramAssignment
 from kempe.rivals.soft import SoftPairs, SoftProgram, violation_price
 from kempe.search.callbacks import Callbacks
 from kempe.search.recorder import Recorder
-from kempe.search.result import Result
+from kempe.search.result import Result, Solution
 from kempe.search.seeding import starting_centroids
 
 Repositioning = Literal["inertia", "violations"]
@@ -198,9 +198,13 @@ class PCCC(ConstrainedClusterer):
         )
         with self._recorder(problem) as recorder:
             rounds = _Rounds(problem, recorder, soft, nearest, assign)
-            best = rounds.run(starting_centroids(problem, self.init, rng), self.repositioning)
-            # The recorder keeps the lowest inertia, which need not be the lowest objective.
-            return recorder.result(solution=best.solution)
+
+            def search() -> tuple[str, Solution]:
+                best = rounds.run(starting_centroids(problem, self.init, rng), self.repositioning)
+                # The recorder keeps the lowest inertia, which need not be the lowest objective.
+                return "converged", best.solution
+
+            return recorder.follow(search)
 
 
 def enough_centroids(problem: Problem, wanted: int | None) -> int:

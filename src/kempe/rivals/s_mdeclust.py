@@ -164,9 +164,9 @@ class _Evolution:
     mutation: bool
     tol: float
 
-    def run(self, init: Any, size: int, max_generations: int | None) -> str:
+    def run(self, init: Any, size: int, max_generations: int | None) -> tuple[str, None]:
         """Start a population and evolve it; say what ended it."""
-        return self._evolve(self._population(init, size), max_generations)
+        return self._evolve(self._population(init, size), max_generations), None
 
     def _population(self, init: Any, size: int) -> list[Step]:
         """Start every member from its own centroids and improve it."""

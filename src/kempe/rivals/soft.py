@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from scipy.optimize import Bounds, LinearConstraint
 
 from kempe import _core
 from kempe.constraints import Constraints
-from kempe.exact.highs import quiet_milp
+from kempe.exact.highs import Block, solve_program
 from kempe.exact.part import CliqueRows, Columns
 from kempe.exceptions import InfeasibleConstraintsError, NoSolutionFoundError
 from kempe.problem import Centroids, Colours, Problem
@@ -177,16 +176,15 @@ class SoftProgram:
         table = columns.spread(solution.x[: columns.count], 0.0)
         return np.asarray(table.argmax(axis=1), dtype=np.int32)
 
-    def _rows(self, columns: Columns, k: int) -> list[LinearConstraint]:
+    def _rows(self, columns: Columns, k: int) -> list[Block]:
         slacks = self._soft.count
         everything = np.ones((self._cliques.count, k), dtype=bool)
-        blocks = [
+        return [
             (_widened(columns.one_cluster_each(), slacks), 1.0, 1.0),
             (_widened(self._cliques.matrix(everything, columns), slacks), -np.inf, 1.0),
             (self._apart_rows(columns), -np.inf, 1.0),
             (self._together_rows(columns), -np.inf, 0.0),
         ]
-        return [LinearConstraint(*block) for block in blocks if block[0].shape[0]]
 
     def _apart_rows(self, columns: Columns) -> sparse.csr_array:
         """Rows ``x[a, j] + x[b, j] - slack <= 1`` for soft cannot-link pairs."""
@@ -237,14 +235,8 @@ def _widened(matrix: sparse.csr_array, columns: int) -> sparse.csr_array:
 
 
 def _minimise(
-    objective: NDArray[np.float64], binaries: int, rows: list[LinearConstraint], seconds: float
+    objective: NDArray[np.float64], binaries: int, rows: list[Block], seconds: float
 ) -> Any:
     integrality = np.zeros(objective.size, dtype=np.uint8)
     integrality[:binaries] = 1
-    return quiet_milp(
-        objective,
-        integrality=integrality,
-        bounds=Bounds(0, 1),
-        constraints=rows,
-        options={"time_limit": float(np.clip(seconds, 0.01, 1e7)), "mip_rel_gap": 0.0},
-    )
+    return solve_program(objective, rows, integrality, seconds)

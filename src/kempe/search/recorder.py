@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterable
 from types import TracebackType
@@ -10,7 +11,7 @@ from typing import Self
 import numpy as np
 
 from kempe import _core
-from kempe.exceptions import NoSolutionFoundError
+from kempe.exceptions import Interrupted, NoSolutionFoundError
 from kempe.problem import Problem
 from kempe.search.callbacks import CallbackList, Callbacks
 from kempe.search.descent import Context
@@ -72,7 +73,7 @@ class Recorder:
         self._iteration = 0
         self._best_iteration = 0
         self._started = time.perf_counter()
-        self._cpu_started = time.process_time()
+        self._cpu_started = _cpu_seconds()
         self._state: SearchState | None = None
         self._ended_by_callback = False
         try:
@@ -134,27 +135,46 @@ class Recorder:
             return True
         return self._state is not None and self._rule(self._state)
 
-    def follow(self, search: Callable[[], str | None]) -> Result:
+    def follow(
+        self, search: Callable[[], tuple[str, Solution | None] | None], *, keeps_best: bool = True
+    ) -> Result:
         """Run a search that reports here, and close it whatever ends it.
 
-        Once there is a solution, neither Ctrl-C nor an assignment that finds none can fail it.
+        Once there is a solution, neither Ctrl-C nor an assignment that finds none can fail it. A
+        second Ctrl-C is raised, wherever the search is.
 
         Parameters
         ----------
         search
-            Does it all, and may say why it ended.
+            Does it all. May say why it ended, if no rule did, and what it found, where that is not
+            the solution of lowest inertia.
+        keeps_best
+            Whether it keeps its best when an assignment finds none; otherwise it fails then.
         """
+        solution: Solution | None = None
         try:
-            reason = search() or "converged"
-        except KeyboardInterrupt:
+            reason, solution = search() or ("converged", None)
+        except KeyboardInterrupt as error:
+            if self._is_second(error):
+                raise
             reason = "interrupted"
         except NoSolutionFoundError:
             self.stopper.raise_pending()
-            if self.best is None:
-                self._raise_interrupt()
+            lost = self.best is None or not keeps_best
+            if lost and not self.stopper.interrupted:
                 raise
             reason = "stuck"
-        return self.result(reason)
+        return self.result(reason, solution)
+
+    def _is_second(self, error: BaseException) -> bool:
+        """Whether Ctrl-C came again, while the search ended because of the first."""
+        if self.stopper.interrupted and not isinstance(error, Interrupted):
+            return True
+        while error.__context__ is not None:
+            error = error.__context__
+            if isinstance(error, KeyboardInterrupt):
+                return True
+        return False
 
     def result(self, reason: str = "converged", solution: Solution | None = None) -> Result:
         """Close the search.
@@ -168,12 +188,13 @@ class Recorder:
 
         Raises
         ------
-        KeyboardInterrupt
+        Interrupted
             If Ctrl-C came before there was any solution.
         """
         self.stopper.raise_pending()
         if self.best is None:
-            self._raise_interrupt(reason)
+            if self.stopper.interrupted or reason == "interrupted":
+                raise Interrupted
             raise NoSolutionFoundError(
                 f"no feasible clustering was found in {self.elapsed:.1f} seconds"
             )
@@ -182,17 +203,13 @@ class Recorder:
             n_mutations=self._iteration,
             stop_reason=self._reason(reason),
             runtime=self.elapsed,
-            cpu_time=time.process_time() - self._cpu_started,
+            cpu_time=_cpu_seconds() - self._cpu_started,
             n_supernodes=self.problem.n_supernodes,
             n_edges=self.problem.graph.n_edges,
             statistics=self._statistics,
         )
         self._callbacks.on_end(result)
         return result
-
-    def _raise_interrupt(self, reason: str = "") -> None:
-        if self.stopper.interrupted or reason == "interrupted":
-            raise KeyboardInterrupt
 
     def _make_state(self, inertia: float, kind: str) -> SearchState:
         assert self.best is not None
@@ -213,3 +230,9 @@ class Recorder:
         if self._rule.triggered is not None:
             return _REASONS.get(type(self._rule.triggered), "user_rule")
         return "time_limit" if self.stopper.remaining == 0.0 else otherwise
+
+
+def _cpu_seconds() -> float:
+    """Processor time of this process, and of those that it started and that have ended."""
+    times = os.times()
+    return time.process_time() + times.children_user + times.children_system

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import csv
 from dataclasses import dataclass, field
-from os import PathLike
+from pathlib import Path
 
 from kempe.problem import Colours
+from kempe.storage import replacing
 
 COLUMNS = ("iteration", "kind", "inertia", "best_inertia", "elapsed")
 
@@ -94,9 +95,9 @@ class Result:
             ]
         )
 
-    def to_csv(self, path: str | PathLike[str]) -> None:
+    def to_csv(self, path: str | Path) -> None:
         """Write the history to a CSV file."""
-        with open(path, "w", newline="", encoding="utf-8") as file:
+        with replacing(path) as file:
             writer = csv.writer(file)
             writer.writerow(COLUMNS)
             writer.writerows(self.statistics.rows())

@@ -1,0 +1,90 @@
+"""``kempe fit --model`` and ``kempe predict``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import kempe
+from kempe.cli import app
+
+NEW = "1.2,2.1\n5.1,6\n9,8.8\n0,0\n"
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = "1,2\n1.1,2\n5,6\n5.2,6.1\n9,9\n"
+    Path("plain.csv").write_text(rows)
+    Path("named.csv").write_text("a,b\n" + rows)
+    Path("cl.csv").write_text("0,2\n")
+    Path("new.csv").write_text(NEW)
+
+    def invoke(*arguments):
+        return CliRunner().invoke(app, [str(a) for a in arguments])
+
+    return invoke
+
+
+def expected() -> list[int]:
+    rows = np.loadtxt(NEW.split(), delimiter=",")
+    model = kempe.load("model")
+    centers = model.cluster_centers_
+    return np.argmin(((rows[:, None] - centers) ** 2).sum(axis=2), axis=1).tolist()
+
+
+def test_a_model_predicts_on_the_command_line(run):
+    fitted = run("fit", "plain.csv", "-k", 3, "--cannot-link", "cl.csv", "--model", "model")
+    assert fitted.exit_code == 0, fitted.output
+    assert "not written" not in fitted.stderr
+    done = run("predict", "model", "new.csv", "-o", "labels.csv")
+    assert (done.exit_code, done.output) == (0, "")
+    lines = Path("labels.csv").read_text().splitlines()
+    assert lines == ["label", *map(str, expected())]
+    assert run("predict", "model", "new.csv").stdout.split() == lines[1:]
+
+
+def test_columns_are_found_by_name(run):
+    run("fit", "named.csv", "-k", 3, "-q", "--model", "model")
+    rows = [line.split(",") for line in NEW.split()]
+    Path("mixed.csv").write_text(
+        "b,note,a\n" + "".join(f"{second},x,{first}\n" for first, second in rows)
+    )
+    done = run("predict", "model", "mixed.csv")
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert [int(label) for label in done.stdout.split()] == expected()
+    assert kempe.load("model").feature_names_in_.tolist() == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["model", "wide.csv"], "wide.csv has 3 columns, the model 2"),
+        (["model", "other.csv"], "other.csv has no column 'a'"),
+        (["new.csv", "new.csv"], "new.csv is damaged or not a kempe model"),
+        (["missing", "new.csv"], "missing: No such file"),
+        (["model", "new.csv", "-o", "new.csv"], "named twice"),
+        (["model", "new.csv", "-o", "model"], "named twice"),
+    ],
+)
+def test_what_is_wrong_is_one_line(run, arguments, message):
+    Path("wide.csv").write_text("1,2,3\n")
+    Path("other.csv").write_text("b,c\n1,2\n")
+    run("fit", "named.csv", "-k", 3, "-q", "--model", "model")
+    before = Path("model").read_bytes()
+    done = run("predict", *arguments)
+    assert done.exit_code == 2
+    assert message in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert Path("new.csv").read_text() == NEW
+    assert Path("model").read_bytes() == before
+
+
+def test_a_model_of_scaled_data_is_refused(run):
+    done = run("fit", "plain.csv", "-k", 2, "--standardise", "--model", "model")
+    assert done.exit_code == 2
+    assert "knows no scaling" in done.stderr
+    assert not Path("model").exists()
