@@ -14,6 +14,7 @@ WHAT = {
     "bench": "instances, runs, tables and figures of the paper",
     "plotting": "clusters, convergence, graph",
     "datasets": "benchmark data",
+    "proof": "lower bounds, certificates and their checker",
     "methods": "every method by the paper's name",
     "memetic": "our search: KempeKMeans",
     "rivals": "COPKM, PCCC, BLPKMCC and others",

@@ -23,3 +23,7 @@ class NoSolutionFoundError(RuntimeError):
 
 class FileFormatError(ValueError):
     """A file is damaged, of another kind, or written by a newer version."""
+
+
+class CertificateError(ValueError):
+    """A certificate does not prove what it claims; the message says where and why."""
