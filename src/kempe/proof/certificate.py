@@ -15,7 +15,7 @@ Parts
     A certificate has one tree for all rows, or several, each for the problem in which the rows
     outside of its ``rows`` have weight zero; the facts are about all rows everywhere. The inertia
     of a clustering is at least the sum of its inertias in these problems, so the bounds add up.
-    Nodes of kind "fixing", which compare with the inertia of the labels, need a single tree.
+    (A clustering that a "fixing" node leaves out is no better than the labels on its part alone.)
 """
 
 from __future__ import annotations
@@ -43,6 +43,7 @@ Method = Literal["sdp", "parts"]
 FILE_KIND = "certificate"
 FILE_VERSION = 1
 _RELATIONS: tuple[Relation, ...] = get_args(Relation)
+_METHODS: tuple[Method, ...] = get_args(Method)
 _NODE_KINDS: tuple[NodeKind, ...] = get_args(NodeKind)
 
 
@@ -335,7 +336,13 @@ class OptimalityCertificate:
                 labels=arrays.pop("labels"),
                 history=arrays.pop("history"),
                 parts=_parts_from_arrays(arrays),
-                **header,
+                n_clusters=int(header["n_clusters"]),
+                lower_bound=float(header["lower_bound"]),
+                inertia=float(header["inertia"]),
+                data_hash=str(header["data_hash"]),
+                gap_wanted=float(header["gap_wanted"]),
+                seconds=float(header["seconds"]),
+                method=_METHODS[_METHODS.index(header["method"])],
             )
         except (KeyError, IndexError, TypeError, ValueError) as error:
             raise FileFormatError(f"{path} is not a complete certificate: {error!r}") from error
