@@ -145,8 +145,8 @@ def comparison(
     """Count the verdicts on the lowest or the mean inertia of each method."""
     certified = sum(b.inertia - b.lower <= tolerance * b.inertia for b in bounds.values())
     title = (
-        f"Instances of {len(bounds)} ({certified} with bounds that tight) on which the {kind} inertia "
-        f"of all seeds is optimal to {100 * tolerance:g} %"
+        f"Instances of {len(bounds)} ({certified} with bounds that tight) on which the {kind} "
+        f"inertia of all seeds is optimal to {100 * tolerance:g} %"
     )
     rows = []
     for name, figures in methods.items():
