@@ -64,3 +64,41 @@ def test_what_does_not_hold_is_said_in_one_line(run, arguments, code, reason):
     assert result.exit_code == code, result.output
     assert reason in result.stderr
     assert len(result.stderr.strip().splitlines()) == 1
+
+
+def test_labels_are_certified_and_the_certificate_is_verified(run):
+    pairs = ["--cannot-link", "apart.csv"]
+    result = run("certify", "data.csv", "labels.csv", *pairs, "-o", "new.kempe", "--json")
+    assert result.exit_code == 0, result.output
+    figures = json.loads(result.stdout)
+    assert figures["optimal"]
+    assert figures["lower_bound"] == pytest.approx(0.5 + 4 / 3, rel=1e-4)
+    assert "optimal" in result.stderr
+    assert run("verify", "new.kempe", "data.csv", *pairs).exit_code == 0
+
+
+def test_without_labels_a_search_comes_first_and_labels_are_written(run):
+    options = ["-k", 3, "--cannot-link", "apart.csv", "--labels-output", "found.csv", "-q"]
+    result = run("certify", "data.csv", *options)
+    assert result.exit_code == 0, result.output
+    assert result.output == ""
+    found = np.loadtxt("found.csv", skiprows=1, dtype=int)
+    np.testing.assert_array_equal(found[:, None] == found, LABELS[:, None] == LABELS)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["data.csv"], "--n-clusters"),
+        (["data.csv", "apart.csv"], "one column"),
+        (["data.csv", "short.csv"], "2 labels"),
+        (["data.csv", "labels.csv", "-o", "nowhere/proof.kempe"], "no folder"),
+        (["data.csv", "labels.csv", "--must-link", "apart.csv"], "(0, 2)"),
+    ],
+)
+def test_what_cannot_be_certified_is_said_in_one_line(run, arguments, reason):
+    Path("short.csv").write_text("label\n0\n1\n")
+    result = run("certify", *arguments)
+    assert result.exit_code == 2, result.output
+    assert reason in result.stderr
+    assert len(result.stderr.strip().splitlines()) == 1

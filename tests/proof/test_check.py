@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -51,6 +52,17 @@ def test_no_bound_is_above_the_optimum_of_tiny_problems(seed):
 @pytest.mark.parametrize("seed", range(4, 40))
 def test_no_bound_is_above_the_optimum_of_more_tiny_problems(seed):
     never_above_the_optimum(seed, 250)
+
+
+def test_without_room_for_rounding_some_bounds_would_be_wrong(monkeypatch):
+    monkeypatch.setattr("kempe.proof.check.EPSILON", 0.0)
+    rng = np.random.default_rng(5)
+    wrong = 0
+    for _ in range(250):
+        with suppress(CertificateError):  # a factorisation without any room does not end
+            certificate, optimum = random_certificate(rng, random_tiny(rng))
+            wrong += certificate.lower_bound > optimum
+    assert wrong
 
 
 def root_alone(problem: Tiny, labels, multipliers: Multipliers | None):
