@@ -1,0 +1,115 @@
+"""The semidefinite relaxation at a node: its matrices, and the bound that multipliers prove.
+
+A partition of groups with weights w and means x is the matrix Y with sqrt(w_i w_j) / W_C where i
+and j are both in cluster C, and 0 elsewhere. With F_i = sqrt(w_i) x_i, G = F F' and
+u = sqrt(w / sum w), its inertia is the sum of squares of all rows less <G, Y>. For every
+symmetric S that is non-negative where groups may be together, and cuts <A_t, Y> <= 0 with
+multipliers mu, let M = G + S - sum mu_t A_t. By the theorem of Ky Fan no partition into k clusters
+has <G, Y> above u'Mu plus the k - 1 largest eigenvalues of P M P, P = I - u u'.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg, sparse
+
+from kempe.proof.facts import Facts
+
+Floats = NDArray[np.float64]
+Singles = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Data:
+    """Rows, centred, and their weights."""
+
+    rows: Floats
+    weight: Floats
+
+    @cached_property
+    def total(self) -> float:
+        """Weighted sum of squares of all rows."""
+        return float(self.weight @ np.einsum("ij,ij->i", self.rows, self.rows))
+
+    def sums(self, labels: NDArray[np.integer], size: int) -> tuple[Floats, Floats]:
+        """Weight of each part of a partition, and the weighted sum of its rows."""
+        member = sparse.csr_array(
+            (self.weight, (labels, np.arange(labels.size))), shape=(size, labels.size)
+        )
+        return np.bincount(labels, self.weight, minlength=size), member @ self.rows
+
+    def inertia(self, labels: NDArray[np.integer]) -> float:
+        """Sum of weighted squared distances to the means of a partition."""
+        weight, total = self.sums(labels, int(labels.max()) + 1)
+        mean = np.divide(total, weight[:, None], out=np.zeros_like(total), where=weight[:, None] > 0)
+        return float(self.weight @ ((self.rows - mean[labels]) ** 2).sum(axis=1))
+
+
+class Relaxation:
+    """The matrices of a node. Only groups of positive weight take part.
+
+    Attributes
+    ----------
+    active
+        The groups that take part, by their number in the facts.
+    weight
+        Their weights.
+    factor
+        F, of which F F' is the Gram matrix.
+    unit
+        u, which every feasible Y maps to itself.
+    cannot
+        Which of them are apart.
+    total
+        Weighted sum of squares of all rows.
+    """
+
+    def __init__(self, data: Data, facts: Facts, n_clusters: int) -> None:
+        weight, total = data.sums(facts.group, facts.n_groups)
+        self.facts = facts
+        self.n_clusters = n_clusters
+        self.active = np.flatnonzero(weight > 0)
+        self.weight = weight[self.active]
+        self.factor = total[self.active] / np.sqrt(self.weight)[:, None]
+        self.unit = np.sqrt(self.weight / self.weight.sum())
+        self.cannot = np.ascontiguousarray(facts.cannot[np.ix_(self.active, self.active)])
+        self.total = data.total
+
+    @property
+    def size(self) -> int:
+        """Number of groups that take part."""
+        return int(self.active.size)
+
+    @cached_property
+    def gram(self) -> Floats:
+        """The matrix G."""
+        return self.factor @ self.factor.T
+
+    def colours(self, labels: NDArray[np.integer]) -> NDArray[np.intp]:
+        """Clusters of the groups, from those of the rows, without gaps."""
+        of_groups = labels[self.facts.first_row[self.active]]
+        return np.unique(of_groups, return_inverse=True)[1]
+
+    def value(self, matrix: Floats) -> float:
+        """Lower bound on the inertia that M proves, by its eigenvalues."""
+        u = self.unit
+        image = matrix @ u
+        level = float(u @ image)
+        rest = matrix - np.outer(u, image) - np.outer(image, u) + level * np.outer(u, u)
+        return self.total - level - self._largest(rest)
+
+    def _largest(self, matrix: Floats) -> float:
+        """Sum of the k - 1 largest eigenvalues of P M P; u is an eigenvector of value 0."""
+        if self.n_clusters == 1:
+            return 0.0
+        # u must not count as one of them, so it is sent to the far end of the spectrum.
+        shift = 1.0 + float(np.abs(matrix).sum(axis=1).max())
+        lowered = matrix - shift * np.outer(self.unit, self.unit)
+        last = self.size - 1
+        first = max(0, last - self.n_clusters + 2)
+        values = linalg.eigh(lowered, eigvals_only=True, subset_by_index=(first, last))
+        return float(values.sum())
