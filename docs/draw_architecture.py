@@ -14,6 +14,7 @@ WHAT = {
     "bench": "instances, runs, tables and figures of the paper",
     "plotting": "clusters, convergence, graph",
     "datasets": "benchmark data",
+    "proof": "lower bounds, certificates and their checker",
     "methods": "every method by the paper's name",
     "memetic": "our search: KempeKMeans",
     "rivals": "COPKM, PCCC, BLPKMCC and others",
@@ -24,6 +25,7 @@ WHAT = {
     "problem": "supernodes and the graph between them",
     "graph": "the cannot-link graph: colourings, or proofs that there is none",
     "constraints": "pairs from whatever the user has",
+    "storage": "files written whole or not at all",
     "exceptions": "what can go wrong",
 }
 FLOW = [

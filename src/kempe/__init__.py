@@ -6,7 +6,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 from kempe.constraints import Constraints
-from kempe.exceptions import InfeasibleConstraintsError, NoSolutionFoundError
+from kempe.exceptions import FileFormatError, InfeasibleConstraintsError, NoSolutionFoundError
 
 if TYPE_CHECKING:
     from kempe.kskm import KSKM
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 __all__ = [
     "KSKM",
     "Constraints",
+    "FileFormatError",
     "InfeasibleConstraintsError",
     "KempeKMeans",
     "NoSolutionFoundError",

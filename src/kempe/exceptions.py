@@ -19,3 +19,11 @@ class InfeasibleConstraintsError(ValueError):
 
 class NoSolutionFoundError(RuntimeError):
     """A method ended without a feasible clustering, which may nevertheless exist."""
+
+
+class FileFormatError(ValueError):
+    """A file is damaged, of another kind, or written by a newer version."""
+
+
+class CertificateError(ValueError):
+    """A certificate does not prove what it claims; the message says where and why."""

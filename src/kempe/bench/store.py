@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from kempe.bench.plan import Task
+from kempe.storage import replacing
 
 RUNS = "runs.csv"
 ENVIRONMENTS = "environments.json"
@@ -253,12 +254,8 @@ def _unique(records: Iterator[Record]) -> dict[str, Record]:
 
 def _replace(path: Path, content: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_suffix(".part")
-    with open(part, "wb") as file:
+    with replacing(path, "wb") as file:
         file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(part, path)
 
 
 @contextmanager

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike
@@ -17,6 +16,7 @@ from kempe.datasets import download, generate
 from kempe.datasets.catalogue import Facts, levels
 from kempe.datasets.constraint_sets import make_constraints
 from kempe.datasets.scaling import partition_inertia
+from kempe.storage import replacing
 
 
 class DataNotFoundError(FileNotFoundError):
@@ -165,9 +165,8 @@ def check_labels(
 def _write(path: Path, **arrays: NDArray[Any]) -> None:
     """Write a file that other processes see either whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".part", delete=False) as file:
+    with replacing(path, "wb") as file:
         np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
-    os.replace(file.name, path)
 
 
 def _not_found(facts: Facts, places: list[Path], reason: str) -> DataNotFoundError:
