@@ -13,6 +13,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from kempe.graph import CannotLinkGraph
+from kempe.problem import Problem
 
 Pair = tuple[int, int]
 
@@ -42,15 +43,26 @@ class Facts:
         """Smallest row of each group, by which certificates name it."""
         return np.unique(self.group, return_index=True)[1]
 
+    @classmethod
+    def of(cls, problem: Problem) -> Facts:
+        """Start with the user's pairs."""
+        cannot = np.zeros((problem.n_supernodes, problem.n_supernodes), dtype=bool)
+        a, b = problem.graph.edges.T
+        cannot[a, b] = cannot[b, a] = True
+        return cls(problem.supernode, cannot)
+
     @cached_property
     def graph(self) -> CannotLinkGraph:
         """The same as a graph."""
         return CannotLinkGraph.from_edges(self.n_groups, np.argwhere(np.triu(self.cannot)))
 
-    @property
-    def contradictory(self) -> bool:
-        """Whether a group would be apart from itself."""
-        return bool(self.cannot.diagonal().any())
+    def torn_group(self) -> Pair | None:
+        """Two rows of a group that are also kept apart, if there is such a group.
+
+        They are the same row, if it is the one that stands for the group.
+        """
+        torn = np.flatnonzero(self.cannot.diagonal())
+        return None if not torn.size else (int(self.first_row[torn[0]]),) * 2
 
     def with_together(self, pairs: Iterable[Pair]) -> Self:
         """Merge the groups of pairs of rows."""

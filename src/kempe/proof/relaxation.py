@@ -84,6 +84,23 @@ class Relaxation:
         """Number of groups that take part."""
         return int(self.active.size)
 
+    @property
+    def within(self) -> float:
+        """Inertia of the groups as clusters."""
+        return self.total - float((self.factor**2).sum())
+
+    @property
+    def first_row(self) -> NDArray[np.intp]:
+        """Smallest row of each group that takes part."""
+        return self.facts.first_row[self.active]
+
+    @cached_property
+    def position(self) -> NDArray[np.int32]:
+        """Where a group of the facts is among those that take part; -1 if it is not."""
+        position = np.full(self.facts.n_groups, -1, dtype=np.int32)
+        position[self.active] = np.arange(self.size, dtype=np.int32)
+        return position
+
     @cached_property
     def gram(self) -> Floats:
         """The matrix G."""
@@ -91,7 +108,7 @@ class Relaxation:
 
     def colours(self, labels: NDArray[np.integer]) -> NDArray[np.intp]:
         """Clusters of the groups, from those of the rows, without gaps."""
-        of_groups = labels[self.facts.first_row[self.active]]
+        of_groups = labels[self.first_row]
         return np.unique(of_groups, return_inverse=True)[1]
 
     def value(self, matrix: Floats) -> float:

@@ -9,13 +9,20 @@ which keeps the multipliers valid.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
+from kempe.proof.certificate import Cuts
+from kempe.proof.dual import Dual
 from kempe.proof.relaxation import Floats, Relaxation
 
 
-def dual_start(relaxation: Relaxation, colours: np.ndarray) -> tuple[Floats, float]:
-    """Slack S and the bound that it proves."""
+# The penalty of the iterations, as a share of the largest scatter within clusters in a direction.
+PENALTY = 0.3
+
+
+def dual_start(relaxation: Relaxation, colours: NDArray[np.intp]) -> Dual:
+    """Make the multipliers that a clustering suggests."""
     candidate = _Candidate(relaxation, colours)
     # The best value lies about the largest eigenvalue of the scatter within the clusters.
     found = minimize_scalar(
@@ -24,13 +31,15 @@ def dual_start(relaxation: Relaxation, colours: np.ndarray) -> tuple[Floats, flo
         method="bounded",
         options={"maxiter": 8},
     )
-    return candidate.slack(candidate.scale * 2.0**found.x), -found.fun
+    slack = candidate.slack(candidate.scale * 2.0**found.x).astype(np.float32)
+    nearest = (candidate.indicator @ candidate.indicator.T).astype(np.float32)
+    return Dual(slack, Cuts.none(), nearest, PENALTY * candidate.scale)
 
 
 class _Candidate:
     """The multipliers for each value of the free number, the eigenvalue of the clusters."""
 
-    def __init__(self, relaxation: Relaxation, colours: np.ndarray) -> None:
+    def __init__(self, relaxation: Relaxation, colours: NDArray[np.intp]) -> None:
         self.relaxation = relaxation
         k = int(colours.max()) + 1
         weight = np.bincount(colours, relaxation.weight, minlength=k)

@@ -1,0 +1,269 @@
+"""The proof as it grows: nodes are bounded, pairs fixed, and the weakest node is split.
+
+Best bound first: the value of the whole is the least over the nodes that are still open, so only
+splitting the weakest can raise it.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from kempe.proof.ascent import Ascent
+from kempe.proof.certificate import Node, NodeKind
+from kempe.proof.dual import Dual
+from kempe.proof.facts import Facts, Pair
+from kempe.proof.fixing import fixed_apart
+from kempe.proof.incumbent import Incumbent
+from kempe.proof.presolve import Presolved, presolve
+from kempe.proof.relaxation import Data, Relaxation
+from kempe.proof.splitting import undecided_pair
+from kempe.proof.start import dual_start
+
+# Fixing pairs is worth a node only if this share of the groups merges.
+LEAST_MERGED = 0.02
+
+
+@dataclass(eq=False)
+class Branch:
+    """A node of the tree while it grows.
+
+    Attributes
+    ----------
+    together, apart
+        What it is given by its parent.
+    presolved
+        What is known here, and how it follows.
+    kind
+        How it is bounded, see ``Node``.
+    value
+        Its own bound, without what its children prove.
+    relaxation, dual
+        Its matrices and the multipliers that prove the value; not for leaves without any.
+    children
+        One of a fixing, two of a split.
+    """
+
+    together: tuple[Pair, ...]
+    apart: tuple[Pair, ...]
+    presolved: Presolved
+    kind: NodeKind = "bound"
+    value: float = -math.inf
+    relaxation: Relaxation | None = None
+    dual: Dual | None = None
+    fixed: tuple[Pair, ...] = ()
+    pair: Pair | None = None
+    children: list[Branch] = field(default_factory=list)
+
+    @property
+    def facts(self) -> Facts:
+        """What is known here."""
+        return self.presolved.facts
+
+    def proven(self, inertia: float) -> float:
+        """Lower bound that the node and all below it prove, given the inertia of the labels."""
+        if not self.children:
+            return self.value
+        below = min(child.proven(inertia) for child in self.children)
+        return max(self.value, min(inertia, below))
+
+    def nodes(self, inertia: float, parent: int | None = None, before: int = 0) -> Iterator[Node]:
+        """The tree in preorder; children that prove no more than their parent are left out."""
+        useful = bool(self.children) and self.proven(inertia) > self.value
+        kind = self.kind if useful or self.kind in ("few", "contradiction") else "bound"
+        proof = self.dual.multipliers() if kind in ("bound", "fixing") and self.dual else None
+        yield Node(
+            parent=parent,
+            kind=kind,
+            together=self.together,
+            apart=self.apart,
+            deductions=self.presolved.deductions,
+            multipliers=proof,
+            fixed=self.fixed if kind == "fixing" else (),
+            pair=self.pair if kind == "split" else None,
+            witness=self.presolved.witness,
+        )
+        count = before + 1
+        for child in self.children if useful else ():
+            for node in child.nodes(inertia, before, count):
+                count += 1
+                yield node
+
+
+@dataclass(frozen=True)
+class Patience:
+    """When a bound has stalled: it rose by too small a share of what is missing.
+
+    Attributes
+    ----------
+    looks
+        How far to look back.
+    share
+        The share of the distance to the target that it must have risen by.
+    """
+
+    looks: int
+    share: float
+
+    def is_over(self, history: list[float], target: float) -> bool:
+        """Whether the bound has stalled."""
+        if len(history) <= self.looks:
+            return False
+        return history[-1] - history[-1 - self.looks] < self.share * (target - history[-1])
+
+
+ROOT = Patience(looks=8, share=0.05)
+CHILD = Patience(looks=3, share=0.2)
+# Steps of the root at which its matrix is rounded to a clustering.
+ROUND_AT = (100, 200, 400, 800, 1600)
+
+
+class Tree:
+    """Grows a tree until the bound is near enough to the labels, or until it is told to stop.
+
+    Parameters
+    ----------
+    data, facts, n_clusters
+        The problem.
+    incumbent
+        The labels, which may become better on the way.
+    gap
+        Relative gap at which a node is closed.
+    stop
+        Asked at every step.
+    report
+        Told of every change of the bound.
+    """
+
+    def __init__(
+        self,
+        data: Data,
+        facts: Facts,
+        n_clusters: int,
+        incumbent: Incumbent,
+        gap: float,
+        stop: Callable[[], bool],
+        report: Callable[[Tree], None],
+    ) -> None:
+        self.data = data
+        self.n_clusters = n_clusters
+        self.incumbent = incumbent
+        self.gap = gap
+        self.n_nodes = 0
+        self._stop = stop
+        self._report = report
+        self._open: list[tuple[float, int, Branch]] = []
+        self._busy: dict[int, float] = {}
+        self._floor = -math.inf
+        self.root = self._branch((), (), facts)
+
+    @property
+    def target(self) -> float:
+        """Bound at which a node is closed, with a little to spare for rounding."""
+        return self.incumbent.inertia * (1 - 0.98 * self.gap)
+
+    def proven(self) -> float:
+        """Lower bound that the tree proves now."""
+        return min(self.incumbent.inertia, self.root.proven(self.incumbent.inertia))
+
+    def grow(self, n_jobs: int) -> None:
+        """Bound the root, then split open nodes."""
+        self._begin()
+        if n_jobs == 1:
+            while (branch := self._next()) is not None:
+                self._split(branch)
+                self._report(self)
+            return
+        self._grow_in_threads(n_jobs)
+
+    def _begin(self) -> None:
+        root = self.root
+        if root.relaxation is not None:
+            start = dual_start(root.relaxation, root.relaxation.colours(self.incumbent.labels))
+            self._bound(root, start, ROOT)
+            if root.value < self.target and not self._stop():
+                self.incumbent.search(root.facts)
+        self._push(root)
+        self._report(self)
+
+    def _branch(self, together: tuple[Pair, ...], apart: tuple[Pair, ...], facts: Facts) -> Branch:
+        """Make a node of facts that already include what it is given."""
+        branch = Branch(together, apart, presolve(facts, self.n_clusters))
+        self.n_nodes += 1
+        if branch.presolved.witness:
+            branch.kind, branch.value = "contradiction", math.inf
+            return branch
+        relaxation = Relaxation(self.data, branch.facts, self.n_clusters)
+        if relaxation.size <= self.n_clusters:
+            branch.kind, branch.value = "few", relaxation.within
+        else:
+            branch.relaxation = relaxation
+        return branch
+
+    def _bound(self, branch: Branch, start: Dual, patience: Patience) -> None:
+        """Raise the bound of a node; where it stalls, fix pairs and go on with its child."""
+        assert branch.relaxation is not None
+        ascent = Ascent(branch.relaxation, start)
+
+        def stalled(running: Ascent) -> bool:
+            branch.value, branch.dual = running.value, running.best
+            if branch is self.root:
+                self._report(self)
+                if running.steps in ROUND_AT:
+                    self.incumbent.round(running.relaxation, running.Y)
+            return patience.is_over(running.history, self.target)
+
+        ascent.run(lambda: self.target, self._stop, stalled)
+        branch.value, branch.dual = ascent.value, ascent.best
+        if branch.value < self.target and ascent.steps and not self._stop():
+            self.incumbent.round(ascent.relaxation, ascent.Y)
+            self._fix(branch, patience)
+
+    def _fix(self, branch: Branch, patience: Patience) -> None:
+        """Fix pairs apart, if cliques then merge groups, and bound what is left."""
+        relaxation, dual = branch.relaxation, branch.dual
+        assert relaxation is not None
+        assert dual is not None
+        fixed = fixed_apart(relaxation, dual, branch.value, self.incumbent.inertia)
+        if not fixed:
+            return
+        child = self._branch((), fixed, branch.facts.with_apart(fixed))
+        size = child.relaxation.size if child.relaxation else 0
+        if size > (1 - LEAST_MERGED) * relaxation.size:
+            return
+        branch.kind, branch.fixed, branch.children = "fixing", fixed, [child]
+        if child.relaxation is not None:
+            self._bound(child, dual.carried_over(relaxation, child.relaxation), patience)
+
+    def _push(self, branch: Branch) -> None:
+        """Put the leaf of a chain of fixings among the open nodes, unless it is closed."""
+        while branch.children:
+            branch = branch.children[0]
+        if branch.relaxation is not None and branch.value < self.target:
+            heapq.heappush(self._open, (branch.value, id(branch), branch))
+
+    def _next(self) -> Branch | None:
+        """The weakest open node, or none if all are closed or time is up."""
+        while self._open and not self._stop():
+            _, _, branch = heapq.heappop(self._open)
+            if branch.value < self.target:
+                return branch
+        return None
+
+    def _split(self, branch: Branch) -> None:
+        relaxation, dual = branch.relaxation, branch.dual
+        assert relaxation is not None
+        assert dual is not None
+        pair = undecided_pair(relaxation, dual.nearest)
+        sides = (
+            self._branch((pair,), (), branch.facts.with_together([pair])),
+            self._branch((), (pair,), branch.facts.with_apart([pair])),
+        )
+        for side in sides:
+            if side.relaxation is not None:
+                self._bound(side, dual.carried_over(relaxation, side.relaxation), CHILD)
+        branch.kind, branch.pair, branch.children = "split", pair, list(sides)
+        for side in sides:
+            self._push(side)
