@@ -358,7 +358,8 @@ class _Spread:
         anchors = np.unique(groups, return_index=True)[1]
         total = np.bincount(groups, weights).astype(np.float64)
         spread = points - points[anchors[groups]]
-        sums = sparse.csr_array((weights, (groups, np.arange(groups.size)))) @ spread
+        shape = (total.size, groups.size)
+        sums = sparse.csr_array((weights, (groups, np.arange(groups.size))), shape=shape) @ spread
         means = np.asarray(sums) / total[:, None]
         rounding = _gamma(int(np.bincount(groups).max(initial=0)) + points.shape[1] + 16)
         error = rounding * math.sqrt(_squares(spread, weights)) + TINY * spread.any()
@@ -419,6 +420,7 @@ def _bound(
     problem, F, apart = groups.problem, groups.F, groups.apart(facts)
     slack = _slack_matrix(multipliers, apart, problem)
     cuts, sizes, terms = _cut_matrices(multipliers, apart, groups)
+    _require(bool((abs(slack) + sizes < 1 / LIGHTEST).all()), "multipliers are too large")
     M, squares = F @ F.T + slack + cuts, _squares(F)
     error = _gamma(F.shape[1] + terms + 16) * (squares + linalg.norm(slack) + linalg.norm(sizes))
     most = _product_at_most(M, groups.about.weights, problem.k) + problem.k * error
@@ -488,7 +490,6 @@ def _cut_signs(cuts: Cuts, apart: NDArray[np.bool_], k: int) -> Any:
 
 def _product_at_most(M: Floats, weights: Floats, k: int) -> float:
     """<M, Y> for any Y of the theorem, rounded up. Only :func:`_shift` needs to be believed."""
-    _require(bool((abs(M) < 1 / LIGHTEST).all()), "multipliers are too large")
     n = len(M)
     u = np.sqrt(weights / math.fsum(weights))
     z = M @ u
@@ -538,8 +539,10 @@ def _least_gain(
     """
     pairs = [[groups.index.get(facts.of(row), -1) for row in pair] for pair in fixed]
     i, j = np.array(pairs).T
-    _require(bool(((i != j) & (i >= 0) & (j >= 0)).all()), "a fixed pair is not of two groups")
+    two = (i != j) & (i >= 0) & (j >= 0) & ~apart[i, j]
+    _require(bool(two.all()), "a fixed pair is not of two groups that could be together")
     weights, free = groups.about.weights, (~apart).astype(np.float64)
+    np.fill_diagonal(free, 1.0)
     heaviest = ((free * weights) @ free.T)[i, j]
     gains = 2 * slack[i, j] * np.sqrt(weights[i]) * np.sqrt(weights[j]) / heaviest
     return float(gains.min() * (1 - _gamma(len(free) + 16)))
@@ -564,4 +567,7 @@ def _power(scale: float) -> int:
 
 def _rescaled(value: float, exponent: int, towards: float) -> float:
     """Value times a power of two, rounded to one side."""
-    return float(np.nextafter(np.ldexp(value, exponent), towards))
+    try:
+        return math.nextafter(math.ldexp(value, exponent), towards)
+    except OverflowError:
+        return math.inf
