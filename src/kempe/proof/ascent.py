@@ -140,7 +140,7 @@ class Ascent:
 
     def _look(self) -> None:
         """Evaluate the bound, and keep the multipliers if it is the best."""
-        value = self.relaxation.value(self.relaxation.gram - self._penalty * self._lagged)
+        value = self.relaxation.value(self._lagged, -self._penalty)
         if value > self.value:
             self.value = value
             if self.steps:

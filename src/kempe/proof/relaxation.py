@@ -16,8 +16,14 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
+from scipy.sparse.linalg import LinearOperator, eigsh
 
 from kempe.proof.facts import Facts
+
+# Above this size eigenvalues are computed by Lanczos iterations.
+DENSE_UP_TO = 1200
+# Relative residual of eigenvectors; the error of eigenvalues is of its square.
+LANCZOS_TOLERANCE = 1e-4
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
@@ -29,6 +35,11 @@ class Data:
 
     rows: Floats
     weight: Floats
+
+    @classmethod
+    def centred(cls, rows: Floats, weight: Floats) -> Data:
+        """Move rows to their weighted mean, which costs fewest digits."""
+        return cls(rows - weight @ rows / weight.sum(), weight)
 
     @cached_property
     def total(self) -> float:
@@ -111,22 +122,65 @@ class Relaxation:
         of_groups = labels[self.first_row]
         return np.unique(of_groups, return_inverse=True)[1]
 
-    def value(self, matrix: Floats) -> float:
-        """Lower bound on the inertia that M proves, by its eigenvalues."""
+    def togetherness(self, Y: Singles) -> Floats:
+        """How much two groups are together in Y: 0 or 1 if Y is a clustering."""
+        Z = Y / np.sqrt(np.outer(self.weight, self.weight))
+        own = np.maximum(Z.diagonal(), np.finfo(np.float32).tiny)
+        return 2 * Z / np.add.outer(own, own)
+
+    def value(self, correction: Singles | Floats, scale: float) -> float:
+        """Lower bound on the inertia that M = G + scale * correction proves."""
+        if self.n_clusters == 1:
+            largest = 0.0
+        elif self.size <= DENSE_UP_TO:
+            largest = self._largest_dense(correction, scale)
+        else:
+            largest = self._largest_sparse(correction, scale)
+        u = self.unit
+        level = float(((u @ self.factor) ** 2).sum() + scale * float(u @ (correction @ u)))
+        return self.total - level - largest
+
+    def _largest_dense(self, correction: Singles | Floats, scale: float) -> float:
+        """Sum of the k - 1 largest eigenvalues of P M P."""
+        matrix = self.gram + scale * correction
         u = self.unit
         image = matrix @ u
-        level = float(u @ image)
-        rest = matrix - np.outer(u, image) - np.outer(image, u) + level * np.outer(u, u)
-        return self.total - level - self._largest(rest)
-
-    def _largest(self, matrix: Floats) -> float:
-        """Sum of the k - 1 largest eigenvalues of P M P; u is an eigenvector of value 0."""
-        if self.n_clusters == 1:
-            return 0.0
-        # u must not count as one of them, so it is sent to the far end of the spectrum.
-        shift = 1.0 + float(np.abs(matrix).sum(axis=1).max())
-        lowered = matrix - shift * np.outer(self.unit, self.unit)
+        # u itself must not count, so it is sent to the lower end of the spectrum.
+        low = float(u @ image) - float(np.abs(matrix).sum(axis=1).max()) - 1.0
+        matrix -= np.outer(u, image) + np.outer(image, u) - low * np.outer(u, u)
         last = self.size - 1
-        first = max(0, last - self.n_clusters + 2)
-        values = linalg.eigh(lowered, eigvals_only=True, subset_by_index=(first, last))
+        values = linalg.eigh(
+            matrix,
+            eigvals_only=True,
+            subset_by_index=(last - self.n_clusters + 2, last),
+            overwrite_a=True,
+            check_finite=False,
+        )
         return float(values.sum())
+
+    def _largest_sparse(self, correction: Singles | Floats, scale: float) -> float:
+        """Compute the same by Lanczos iterations, which need no copy of the matrix."""
+        u = self.unit
+
+        def apply(vector: Floats) -> Floats:
+            vector = vector.ravel() - u * (u @ vector.ravel())
+            single = vector.astype(correction.dtype)
+            image = self.factor @ (self.factor.T @ vector) + scale * (correction @ single)
+            return np.asarray(image - u * (u @ image))
+
+        operator = LinearOperator((self.size, self.size), matvec=apply, dtype=np.float64)
+        values = eigsh(
+            operator,
+            k=self.n_clusters - 1,
+            v0=self._start,
+            ncv=min(self.size, 3 * self.n_clusters + 20),
+            which="LA",
+            tol=LANCZOS_TOLERANCE,
+            return_eigenvectors=False,
+        )
+        return float(values.sum())
+
+    @cached_property
+    def _start(self) -> Floats:
+        """A vector to start Lanczos iterations with, always the same."""
+        return np.random.default_rng(0).normal(size=self.size)

@@ -11,13 +11,10 @@ from kempe.proof.relaxation import Relaxation, Singles
 def undecided_pair(relaxation: Relaxation, Y: Singles) -> Pair:
     """Rows of the pair about which the relaxation is most undecided, heavy groups first.
 
-    In a clustering Z_ij = Y_ij / sqrt(w_i w_j) is either Z_ii = Z_jj or 0; here it is something
-    between.
+    In a clustering two groups are together or not; in the relaxation something between.
     """
     weight = relaxation.weight
-    Z = Y / np.sqrt(np.outer(weight, weight))
-    own = Z.diagonal()
-    share = 2 * Z / (own[:, None] + own[None, :])
+    share = relaxation.togetherness(Y)
     score = np.minimum(share, 1 - share)
     score *= np.sqrt(np.outer(weight, weight) / np.add.outer(weight, weight))
     score[relaxation.cannot] = -np.inf

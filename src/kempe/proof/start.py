@@ -70,4 +70,4 @@ class _Candidate:
         return np.divide(left * left.T, block, out=np.zeros_like(left), where=block > 0)
 
     def value(self, t: float) -> float:
-        return self.relaxation.value(self.relaxation.gram + self.slack(t))
+        return self.relaxation.value(self.slack(t), 1.0)

@@ -8,15 +8,22 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from threadpoolctl import threadpool_limits
 
 from kempe.proof.ascent import Ascent
-from kempe.proof.certificate import Node, NodeKind
+from kempe.proof.certificate import Deduction, Node, NodeKind
 from kempe.proof.dual import Dual
 from kempe.proof.facts import Facts, Pair
 from kempe.proof.fixing import fixed_apart
-from kempe.proof.incumbent import Incumbent
+from kempe.proof.incumbent import Incumbent, PartIncumbent
 from kempe.proof.presolve import Presolved, presolve
 from kempe.proof.relaxation import Data, Relaxation
 from kempe.proof.splitting import undecided_pair
@@ -118,6 +125,8 @@ ROOT = Patience(looks=8, share=0.05)
 CHILD = Patience(looks=3, share=0.2)
 # Steps of the root at which its matrix is rounded to a clustering.
 ROUND_AT = (100, 200, 400, 800, 1600)
+# Seconds after which a worker without a node looks whether time is up.
+WAIT = 0.1
 
 
 class Tree:
@@ -142,7 +151,7 @@ class Tree:
         data: Data,
         facts: Facts,
         n_clusters: int,
-        incumbent: Incumbent,
+        incumbent: Incumbent | PartIncumbent,
         gap: float,
         stop: Callable[[], bool],
         report: Callable[[Tree], None],
@@ -155,9 +164,20 @@ class Tree:
         self._stop = stop
         self._report = report
         self._open: list[tuple[float, int, Branch]] = []
-        self._busy: dict[int, float] = {}
-        self._floor = -math.inf
+        self._changed = threading.Condition()
+        self._busy = 0
+        self._ended = False
         self.root = self._branch((), (), facts)
+
+    @property
+    def size(self) -> int:
+        """Number of groups at the root."""
+        return self.root.relaxation.size if self.root.relaxation else 0
+
+    @property
+    def n_open(self) -> int:
+        """Number of nodes that still need a better bound."""
+        return len(self._open) + self._busy
 
     @property
     def target(self) -> float:
@@ -168,22 +188,51 @@ class Tree:
         """Lower bound that the tree proves now."""
         return min(self.incumbent.inertia, self.root.proven(self.incumbent.inertia))
 
+    def nodes(self, rows: NDArray[np.int64]) -> tuple[Node, ...]:
+        """The tree in preorder, if its row number ``i`` is number ``rows[i]`` of the certificate."""
+        return tuple(renumbered(node, rows) for node in self.root.nodes(self.incumbent.inertia))
+
     def grow(self, n_jobs: int) -> None:
         """Bound the root, then split open nodes."""
-        self._begin()
-        if n_jobs == 1:
-            while (branch := self._next()) is not None:
-                self._split(branch)
-                self._report(self)
-            return
-        self._grow_in_threads(n_jobs)
+        with threadpool_limits(n_jobs):
+            self._begin()
+        # The nodes of the tree are many and small: one thread for each worker is best.
+        with threadpool_limits(1):
+            if n_jobs == 1:
+                self._work()
+            else:
+                self._work_in_threads(n_jobs)
+
+    def _work(self) -> None:
+        """Split the weakest open node, until none is left or time is up."""
+        while (branch := self._next()) is not None:
+            self._split(branch)
+            with self._changed:
+                for side in branch.children:
+                    self._push(side)
+                self._busy -= 1
+                self._changed.notify_all()
+            self._report(self)
+
+    def _work_in_threads(self, n_jobs: int) -> None:
+        with ThreadPoolExecutor(n_jobs) as pool:
+            workers = [pool.submit(self._work) for _ in range(n_jobs)]
+            try:
+                for worker in workers:
+                    worker.result()
+            except BaseException:
+                self._ended = True  # the others end at their next step
+                raise
+
+    def _should_stop(self) -> bool:
+        return self._ended or self._stop()
 
     def _begin(self) -> None:
         root = self.root
         if root.relaxation is not None:
             start = dual_start(root.relaxation, root.relaxation.colours(self.incumbent.labels))
             self._bound(root, start, ROOT)
-            if root.value < self.target and not self._stop():
+            if root.value < self.target and not self._should_stop():
                 self.incumbent.search(root.facts)
         self._push(root)
         self._report(self)
@@ -215,9 +264,9 @@ class Tree:
                     self.incumbent.round(running.relaxation, running.Y)
             return patience.is_over(running.history, self.target)
 
-        ascent.run(lambda: self.target, self._stop, stalled)
+        ascent.run(lambda: self.target, self._should_stop, stalled)
         branch.value, branch.dual = ascent.value, ascent.best
-        if branch.value < self.target and ascent.steps and not self._stop():
+        if branch.value < self.target and ascent.steps and not self._should_stop():
             self.incumbent.round(ascent.relaxation, ascent.Y)
             self._fix(branch, patience)
 
@@ -226,6 +275,8 @@ class Tree:
         relaxation, dual = branch.relaxation, branch.dual
         assert relaxation is not None
         assert dual is not None
+        if not self.incumbent.is_whole:
+            return
         fixed = fixed_apart(relaxation, dual, branch.value, self.incumbent.inertia)
         if not fixed:
             return
@@ -245,12 +296,18 @@ class Tree:
             heapq.heappush(self._open, (branch.value, id(branch), branch))
 
     def _next(self) -> Branch | None:
-        """The weakest open node, or none if all are closed or time is up."""
-        while self._open and not self._stop():
-            _, _, branch = heapq.heappop(self._open)
-            if branch.value < self.target:
-                return branch
-        return None
+        """Take the weakest open node, and wait for one while other workers may make some."""
+        with self._changed:
+            while not self._should_stop():
+                while self._open:
+                    _, _, branch = heapq.heappop(self._open)
+                    if branch.value < self.target:
+                        self._busy += 1
+                        return branch
+                if not self._busy:
+                    break
+                self._changed.wait(WAIT)
+            return None
 
     def _split(self, branch: Branch) -> None:
         relaxation, dual = branch.relaxation, branch.dual
@@ -265,5 +322,25 @@ class Tree:
             if side.relaxation is not None:
                 self._bound(side, dual.carried_over(relaxation, side.relaxation), CHILD)
         branch.kind, branch.pair, branch.children = "split", pair, list(sides)
-        for side in sides:
-            self._push(side)
+
+
+def renumbered(node: Node, rows: NDArray[np.int64]) -> Node:
+    """Name a node's rows by other numbers."""
+
+    def named(numbers: Iterable[int]) -> tuple[int, ...]:
+        return tuple(int(rows[number]) for number in numbers)
+
+    def pairs(given: Iterable[Pair]) -> tuple[Pair, ...]:
+        return tuple((int(rows[a]), int(rows[b])) for a, b in given)
+
+    return replace(
+        node,
+        together=pairs(node.together),
+        apart=pairs(node.apart),
+        deductions=tuple(
+            Deduction(d.kind, pairs([d.pair])[0], named(d.clique)) for d in node.deductions
+        ),
+        fixed=pairs(node.fixed),
+        pair=pairs([node.pair])[0] if node.pair else None,
+        witness=named(node.witness),
+    )
