@@ -11,6 +11,7 @@ from kempe.exceptions import FileFormatError, InfeasibleConstraintsError, NoSolu
 if TYPE_CHECKING:
     from kempe.kskm import KSKM
     from kempe.memetic import KempeKMeans
+    from kempe.proof.certify import certify
 
 __all__ = [
     "KSKM",
@@ -19,6 +20,7 @@ __all__ = [
     "InfeasibleConstraintsError",
     "KempeKMeans",
     "NoSolutionFoundError",
+    "certify",
 ]
 __version__ = "0.1.0"
 
@@ -26,6 +28,7 @@ __version__ = "0.1.0"
 _LOADED_LATE = {
     "KSKM": "kempe.kskm",
     "KempeKMeans": "kempe.memetic",
+    "certify": "kempe.proof.certify",
     "datasets": "kempe.datasets",
     "methods": "kempe.methods",
     "plotting": "kempe.plotting",
