@@ -10,6 +10,8 @@ NB_MODULE(_core, m) {
     kempe::bind_cliques(m);
     kempe::bind_clusters(m);
     kempe::bind_cost_assignment(m);
+    kempe::bind_cuts(m);
+    kempe::bind_deductions(m);
     kempe::bind_dsatur(m);
     kempe::bind_edges(m);
     kempe::bind_empty_clusters(m);
@@ -24,6 +26,7 @@ NB_MODULE(_core, m) {
     kempe::bind_proper(m);
     kempe::bind_saturation_assignment(m);
     kempe::bind_seeding(m);
+    kempe::bind_separation(m);
     kempe::bind_sequential(m);
     kempe::bind_stopper(m);
     kempe::bind_supernodes(m);

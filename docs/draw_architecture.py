@@ -10,10 +10,11 @@ DOCS = Path(__file__).parent
 PICTURE = DOCS / "_static" / "architecture.svg"
 
 WHAT = {
-    "cli": "commands: demo, fit, check, methods, bench",
+    "cli": "commands: demo, fit, check, methods, certify, verify, bench",
     "bench": "instances, runs, tables and figures of the paper",
     "plotting": "clusters, convergence, graph",
     "datasets": "benchmark data",
+    "proof": "lower bounds, certificates and their checker",
     "methods": "every method by the paper's name",
     "memetic": "our search: KempeKMeans",
     "rivals": "COPKM, PCCC, BLPKMCC and others",

@@ -185,3 +185,36 @@ def test_every_counted_kernel_runs_on_the_fixed_inputs(script, tmp_path):
 def test_the_baseline_has_a_count_for_every_kernel(script):
     instructions = script("instructions")
     assert set(instructions.read_baseline()["counts"]) == set(instructions.NAMES)
+
+
+@pytest.mark.parametrize(
+    ("inertia", "rounding", "verdict"),
+    [
+        (99.99, 0.0, "optimal"),
+        (100.0, 0.0, "open"),
+        (100.02, 0.0, "open"),
+        (100.03, 0.0, "not optimal"),
+        (99.99, 0.02, "open"),
+        (100.03, 0.02, "open"),
+        (None, 0.0, "no solution"),
+    ],
+)
+def test_certificates_decide_whether_an_inertia_is_optimal(script, inertia, rounding, verdict):
+    bounds = script("certify_compare").Bounds(lower=99.985, inertia=100.015)
+    assert bounds.verdict(inertia, rounding, 1e-4) == verdict
+
+
+def test_optimal_instances_are_counted_in_the_report_and_for_the_authors(script, tmp_path, authors):
+    compare = script("certify_compare")
+    table = tmp_path / "bounds.csv"
+    header = "collection,name,level,inertia,lower_bound\n"
+    table.write_text(f"{header}COL3,n500-k2,0.05,2000,2000\nCOL1,iris,0.05,1,1\n")
+    bounds = compare.read_certificates(table, "COL3")
+    known = compare.read_authors(authors / "reference" / "kskm_authors.csv", "COL3")
+    methods = compare.read_report(compare.REPORT, "COL3") | {compare.AUTHORS: known}
+    assert {"kempe", "KSKM", "PCCC"} < set(methods)
+    for kind, verdict in (("lowest", "optimal"), ("mean", "not optimal")):
+        section = compare.comparison(kind, methods, bounds, 1e-4)
+        counts = dict(zip(section.header, section.rows[-1], strict=True))
+        assert counts["method"] == compare.AUTHORS
+        assert counts[verdict] == "1"

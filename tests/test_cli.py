@@ -67,7 +67,7 @@ def test_the_version_is_that_of_the_package(run):
 
 def test_help_names_every_command(run):
     output = run("--help").output
-    for command in ("demo", "fit", "check", "methods"):
+    for command in ("demo", "fit", "check", "methods", "certify", "verify"):
         assert command in output
 
 

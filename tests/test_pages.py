@@ -14,7 +14,7 @@ from kempe.search import Result
 
 DOCS = Path(__file__).parents[1] / "docs"
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
-PAGES = ("index.md", "user_guide.md", "methods.md", "benchmarks.md")
+PAGES = ("index.md", "user_guide.md", "methods.md", "certificates.md", "benchmarks.md")
 
 
 @pytest.fixture

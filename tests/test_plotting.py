@@ -13,9 +13,15 @@ mpl.use("Agg")
 from matplotlib import pyplot as plt
 
 from kempe import Constraints
-from kempe.plotting import plot_clusters, plot_constraint_graph, plot_convergence
+from kempe.plotting import (
+    CertificateDisplay,
+    plot_clusters,
+    plot_constraint_graph,
+    plot_convergence,
+)
 from kempe.plotting._style import BROKEN, COLOURS, MARKERS, colour, marker
 from kempe.plotting.graph import spring_layout
+from kempe.proof import OptimalityCertificate
 from kempe.search.recorder import Recorder
 from kempe.search.result import Solution
 
@@ -172,3 +178,15 @@ def test_without_matplotlib_the_error_names_the_extra(monkeypatch, planted):
     monkeypatch.setattr(builtins, "__import__", without_matplotlib)
     with pytest.raises(ImportError, match=r'pip install "kempe\[plot\]"'):
         plot_clusters(planted(0).X, planted(0).labels)
+
+
+def test_both_bounds_of_a_certificate_end_where_it_does():
+    history = np.array([[0.1, 1.0, 5.0], [0.2, 3.0, 4.0]])
+    certificate = OptimalityCertificate(
+        np.zeros(1, dtype=np.int32), 1, (), 3.5, 4.0, "", history=history, seconds=0.3
+    )
+    ax = CertificateDisplay.from_certificate(certificate).ax_
+    drawn = {line.get_label(): line.get_xydata().tolist() for line in ax.lines}
+    assert drawn["inertia"] == [[0.1, 5.0], [0.2, 4.0], [0.3, 4.0]]
+    assert drawn["lower bound"] == [[0.1, 1.0], [0.2, 3.0], [0.3, 3.5]]
+    assert "12.5 %" in ax.get_title("right")

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from kempe.kskm import KSKM
     from kempe.memetic import KempeKMeans
     from kempe.methods import load
+    from kempe.proof.certify import certify
 
 __all__ = [
     "KSKM",
@@ -20,6 +21,7 @@ __all__ = [
     "InfeasibleConstraintsError",
     "KempeKMeans",
     "NoSolutionFoundError",
+    "certify",
     "load",
 ]
 __version__ = "0.1.0"
@@ -28,6 +30,7 @@ __version__ = "0.1.0"
 _LOADED_LATE = {
     "KSKM": "kempe.kskm",
     "KempeKMeans": "kempe.memetic",
+    "certify": "kempe.proof.certify",
     "datasets": "kempe.datasets",
     "load": "kempe.methods",
     "methods": "kempe.methods",

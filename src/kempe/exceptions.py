@@ -31,3 +31,7 @@ class Interrupted(KeyboardInterrupt):
     A plain ``KeyboardInterrupt`` may be the second, which nobody shall hold up; this one has been
     noticed already.
     """
+
+
+class CertificateError(ValueError):
+    """A certificate does not prove what it claims; the message says where and why."""

@@ -11,20 +11,22 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
+from kempe.cli.certify import certify
 from kempe.cli.check import check
 from kempe.cli.console import complain
 from kempe.cli.demo import demo
 from kempe.cli.fit import fit
 from kempe.cli.listing import methods
 from kempe.cli.predict import predict
-from kempe.exceptions import InfeasibleConstraintsError, NoSolutionFoundError
+from kempe.cli.verify import verify
+from kempe.exceptions import CertificateError, InfeasibleConstraintsError, NoSolutionFoundError
 
 BAD_INPUT = 2
 NO_SOLUTION = 1
 
 
 class Commands(TyperGroup):
-    """Turns errors into one line and an exit code: 2 for bad input, 1 for no solution."""
+    """Turns errors into one line and an exit code: 2 for bad input, 1 for no solution or proof."""
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command."""
@@ -32,7 +34,7 @@ class Commands(TyperGroup):
             answer = super().invoke(ctx)
             sys.stdout.flush()  # here, where a full disk is an error with a message
             return answer
-        except (InfeasibleConstraintsError, NoSolutionFoundError) as error:
+        except (InfeasibleConstraintsError, NoSolutionFoundError, CertificateError) as error:
             code = _explain(error, NO_SOLUTION)
         except (ValueError, TypeError, OSError, ImportError) as error:
             code = _explain(error, BAD_INPUT)
@@ -98,6 +100,8 @@ app.command()(fit)
 app.command()(predict)
 app.command()(check)
 app.command()(methods)
+app.command()(certify)
+app.command()(verify)
 
 if find_spec("kempe.cli.bench") is not None:
     _bench = typer.Typer(cls=_LazyBench, no_args_is_help=True)

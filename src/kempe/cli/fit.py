@@ -10,8 +10,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kempe.cli.check import PairsFile, read_constraints
+from kempe.cli.check import PairsFile
 from kempe.cli.console import SCREEN, check_outputs
+from kempe.cli.data import (
+    DataFile,
+    Given,
+    Header,
+    Ignore,
+    LabelsColumn,
+    Quiet,
+    Standardise,
+    constraints_of,
+    read,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,37 +30,19 @@ if TYPE_CHECKING:
 
     from kempe.constraints import Constraints
 
-UNLABELLED = ""
-
 
 def fit(
-    data: Annotated[
-        Path,
-        typer.Argument(metavar="DATA.csv", help="Rows to cluster; a header is found by itself."),
-    ],
+    data: DataFile,
     n_clusters: Annotated[
         int, typer.Option("--n-clusters", "-k", min=1, help="Number of clusters.")
     ],
     must_link: PairsFile = None,
     cannot_link: PairsFile = None,
-    labels_column: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="Column with labels known for some rows; empty cells are unknown.",
-        ),
-    ] = None,
-    ignore: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="Column to leave out; may be given several times."),
-    ] = None,
-    header: Annotated[
-        bool | None, typer.Option(help="Whether the first line holds names.", show_default=False)
-    ] = None,
+    labels_column: LabelsColumn = None,
+    ignore: Ignore = None,
+    header: Header = None,
     method: Annotated[str, typer.Option(help="One of those that `kempe methods` lists.")] = "kempe",
-    standardise: Annotated[
-        bool, typer.Option("--standardise", help="Scale columns to mean 0 and deviation 1 first.")
-    ] = False,
+    standardise: Standardise = False,
     time_limit: Annotated[
         float | None,
         typer.Option(min=0.0, metavar="SECONDS", help="Return the best after this long."),
@@ -68,9 +61,7 @@ def fit(
         Path | None, typer.Option(metavar="FILE", help="Write the model here, for `kempe predict`.")
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print labels and figures as JSON.")] = False,
-    quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="Show no progress, no summary.")
-    ] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Cluster the rows of a CSV file so that every constraint holds.
 
@@ -80,8 +71,8 @@ def fit(
     check_outputs([output, centers, model], [data, must_link, cannot_link])
     if model is not None and standardise:
         raise ValueError("--model knows no scaling: write scaled columns to DATA.csv first")
-    given = _read(data, labels_column, ignore or [], header)
-    constraints = _constraints(must_link, cannot_link, given)
+    given = read(data, labels_column, ignore or [], header)
+    constraints = constraints_of(given, must_link, cannot_link)
     options = {"n_clusters": n_clusters, "random_state": seed, "time_limit": time_limit}
     found = _cluster(given, constraints, method, standardise, options, show=not quiet)
     _write(given, found, output, centers, json)
@@ -92,19 +83,6 @@ def fit(
 
 
 @dataclass(frozen=True)
-class _Given:
-    """What was read: numbers, their columns' names and the labels known for some rows.
-
-    Without a header, columns are named by their numbers.
-    """
-
-    rows: NDArray[np.float64]
-    names: tuple[str, ...]
-    has_header: bool
-    known: list[str] | None
-
-
-@dataclass(frozen=True)
 class _Clustered:
     """A fitted estimator, its centres in the units of the file."""
 
@@ -112,52 +90,8 @@ class _Clustered:
     centers: NDArray[np.float64]
 
 
-def _read(path: Path, labels_column: str | None, ignore: list[str], header: bool | None) -> _Given:
-    from kempe.cli.tables import CellError, Table
-
-    table = Table.open(path, header)
-    label = None if labels_column is None else table.position(labels_column)
-    left_out = {label, *map(table.position, ignore), *_unnamed(table.names)}
-    columns = [column for column in range(len(table.names)) if column not in left_out]
-    if not columns:
-        raise ValueError(f"{path} has no columns left to cluster by")
-    try:
-        rows = table.numbers(columns)
-    except CellError as error:
-        raise ValueError(f"{error}; --ignore NAME leaves a column out") from None
-    known = None if label is None else table.strings(label)
-    return _Given(rows, tuple(table.names[column] for column in columns), table.has_header, known)
-
-
-def _unnamed(names: tuple[str, ...]) -> list[int]:
-    """Columns without a name, in which data frames write their row numbers."""
-    from kempe.cli.console import notes
-
-    columns = [column for column, name in enumerate(names) if not name]
-    if columns:
-        notes().print(f"Left out, because it has no name: column {columns[0] + 1}.")
-    return columns
-
-
-def _constraints(must_link: Path | None, cannot_link: Path | None, given: _Given) -> Constraints:
-    import numpy as np
-
-    from kempe.constraints import Constraints
-
-    n_rows = given.rows.shape[0]
-    pairs = read_constraints(must_link, cannot_link, n_rows)
-    if given.known is None:
-        return pairs
-    labelled = Constraints.from_labels(np.array(given.known, dtype=str), unlabelled=UNLABELLED)
-    return Constraints(
-        np.concatenate([labelled.must_link, pairs.must_link]),
-        np.concatenate([labelled.cannot_link, pairs.cannot_link]),
-        n_rows=n_rows,
-    )
-
-
 def _cluster(
-    given: _Given,
+    given: Given,
     constraints: Constraints,
     method: str,
     standardise: bool,
@@ -180,7 +114,7 @@ def _cluster(
 
 
 def _write(
-    given: _Given, model: _Clustered, output: Path | None, centers: Path | None, json: bool
+    given: Given, model: _Clustered, output: Path | None, centers: Path | None, json: bool
 ) -> None:
     from kempe.cli.tables import write_columns, write_labels
 
@@ -196,7 +130,7 @@ def _write(
         write_labels(output, labels)
 
 
-def _as_json(given: _Given, model: _Clustered) -> dict[str, Any]:
+def _as_json(given: Given, model: _Clustered) -> dict[str, Any]:
     result = model.estimator.result_
     return {
         "labels": model.estimator.labels_.tolist(),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kempe.cli.console import SCREEN, check_outputs
+from kempe.cli.data import Header
 
 if TYPE_CHECKING:
     from kempe.cli.tables import Table
@@ -26,9 +27,7 @@ def predict(
             "--output", "-o", metavar="CSV", help="Write the labels here; - for the screen."
         ),
     ] = SCREEN,
-    header: Annotated[
-        bool | None, typer.Option(help="Whether the first line holds names.", show_default=False)
-    ] = None,
+    header: Header = None,
 ) -> None:
     """Give the nearest cluster of each row of a CSV file; no constraints apply to new rows.
 

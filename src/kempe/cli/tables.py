@@ -145,6 +145,17 @@ def read_pairs(path: Path) -> NDArray[np.int64]:
     return numbers.astype(np.int64)
 
 
+def read_labels(path: Path, n_rows: int) -> NDArray[np.int32]:
+    """Read the cluster of each row, whatever it is called, as numbers from 0."""
+    table = Table.open(path)
+    if len(table.names) != 1:
+        raise ValueError(f"{path}: labels need one column, found {len(table.names)}")
+    names = table.strings(0)
+    if len(names) != n_rows:
+        raise ValueError(f"{path} has {len(names):,} labels, but the data has {n_rows:,} rows")
+    return np.unique(names, return_inverse=True)[1].astype(np.int32)
+
+
 def write_columns(path: Path, names: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Write a CSV file."""
     with replacing(path) as file:

@@ -42,7 +42,7 @@ class ProgressBar(Callbacks):
 
     def on_start(self, problem: Problem) -> None:
         """Show the bar."""
-        self._progress = _bar(self._console)
+        self._progress = bar(self._console)
         limited = self._limits.mutations < UNLIMITED or self._limits.seconds < math.inf
         self._task = self._progress.add_task(
             f"{problem.n_rows:,} rows, {problem.n_clusters} clusters",
@@ -145,7 +145,8 @@ def display(verbose: int, rules: Iterable[StoppingRule] = ()) -> list[Callbacks]
     return [ProgressBar(rules)] if int(verbose) == 1 else [LogBest()]
 
 
-def _bar(console: Console | None) -> Progress:
+def bar(console: Console | None) -> Progress:
+    """Make a progress bar with a description, the time and a line of state."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 

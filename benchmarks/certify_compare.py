@@ -1,0 +1,169 @@
+"""Count the instances on which KSKM, PCCC and the others were optimal.
+
+Certificates decide it: an inertia within the tolerance of a proven lower bound is optimal to that
+tolerance, one that is above that of the certified labels by more is not, and in between it stays
+open. The paper has means over collections, which decide nothing. What has figures of single
+instances are the runs of the authors' program in the folder ``shared``, and our runs of all methods
+in ``docs/results/report.html``, rounded to two digits after the point: where that digit matters,
+the answer is open too.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+from pathlib import Path
+from statistics import fmean
+from typing import Annotated
+
+import typer
+
+from folders import shared
+from tables import Section, show, write_markdown
+
+REPORT = Path(__file__).parents[1] / "docs" / "results" / "report.html"
+AUTHORS = "KSKM, the authors' program"
+VERDICTS = ("optimal", "not optimal", "open", "no solution")
+
+Instance = tuple[str, float]
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What a certificate says about an instance."""
+
+    lower: float
+    inertia: float
+
+    def verdict(self, inertia: float | None, rounding: float, tolerance: float) -> str:
+        """Say whether a clustering of this inertia is optimal."""
+        if inertia is None:
+            return "no solution"
+        if inertia + rounding <= self.lower * (1 + tolerance):
+            return "optimal"
+        worse = inertia - rounding > self.inertia * (1 + tolerance)
+        return "not optimal" if worse else "open"
+
+
+@dataclass
+class Figures:
+    """The lowest and the mean inertia of a method on instances, and how they were rounded."""
+
+    rounding: float
+    lowest: dict[Instance, float | None] = field(default_factory=dict)
+    mean: dict[Instance, float | None] = field(default_factory=dict)
+
+
+def main(
+    certificates: Annotated[Path, typer.Argument(help="Table that certify.py wrote as CSV.")],
+    collection: Annotated[str, typer.Option(help="Collection to look at.")] = "COL1",
+    tolerance: Annotated[float, typer.Option(help="Relative gap that counts as optimal.")] = 1e-4,
+    report: Annotated[Path, typer.Option(help="Report with our runs.")] = REPORT,
+    out: Annotated[Path | None, typer.Option(help="Write a Markdown file.")] = None,
+) -> None:
+    """Count the instances on which each method was optimal."""
+    bounds = read_certificates(certificates, collection)
+    methods = read_report(report, collection)
+    authors = read_authors(shared() / "reference" / "kskm_authors.csv", collection)
+    methods |= {AUTHORS: authors} if authors.mean else {}
+    sections = [comparison(kind, methods, bounds, tolerance) for kind in ("lowest", "mean")]
+    show(sections)
+    if out is not None:
+        write_markdown(out, sections)
+
+
+def read_certificates(path: Path, collection: str) -> dict[Instance, Bounds]:
+    """Bounds of the instances of a collection."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return {
+            (row["name"], float(row["level"])): Bounds(
+                float(row["lower_bound"]), float(row["inertia"])
+            )
+            for row in csv.DictReader(file)
+            if row["collection"] == collection
+        }
+
+
+def read_authors(path: Path, collection: str) -> Figures:
+    """Figures of the authors' program over its seeds; none if there is no such file."""
+    runs: dict[Instance, list[float]] = defaultdict(list)
+    if path.is_file():
+        with path.open(encoding="utf-8", newline="") as file:
+            for row in csv.DictReader(file):
+                if row["collection"] == collection and row["status"] == "ok":
+                    runs[row["name"], float(row["level"])].append(float(row["inertia"]))
+    lowest = {instance: min(values) for instance, values in runs.items()}
+    mean = {instance: fmean(values) for instance, values in runs.items()}
+    return Figures(0.5e-6, dict(lowest), dict(mean))
+
+
+def read_report(path: Path, collection: str) -> dict[str, Figures]:
+    """Figures of our runs of each method."""
+    tables = _Tables()
+    tables.feed(path.read_text(encoding="utf-8"))
+    methods: dict[str, Figures] = defaultdict(lambda: Figures(0.5e-2))
+    for kind, title in (("lowest", "lowest inertia of all seeds"), ("mean", "mean inertia")):
+        header, *rows = tables.found[f"{collection}: {title}"]
+        for name, level, *cells in rows:
+            for method, cell in zip(header[2:], cells, strict=True):
+                value = None if cell == "–" else float(cell.replace(",", ""))
+                getattr(methods[method], kind)[name, float(level)] = value
+    return dict(methods)
+
+
+class _Tables(HTMLParser):
+    """Tables of a page by the summaries above them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: dict[str, list[list[str]]] = {}
+        self._title = self._text = ""
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        if tag == "table":
+            self.found.setdefault(self._title, [])
+        elif tag == "tr":
+            self.found[self._title].append([])
+        self._text = ""
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "summary":
+            self._title = self._text
+        elif tag in ("td", "th"):
+            self.found[self._title][-1].append(self._text)
+
+    def handle_data(self, data: str) -> None:
+        self._text += data
+
+
+def comparison(
+    kind: str, methods: Mapping[str, Figures], bounds: Mapping[Instance, Bounds], tolerance: float
+) -> Section:
+    """Count the verdicts on the lowest or the mean inertia of each method."""
+    certified = sum(b.inertia - b.lower <= tolerance * b.inertia for b in bounds.values())
+    title = (
+        f"Instances of {len(bounds)} ({certified} with bounds that tight) on which the {kind} "
+        f"inertia of all seeds is optimal to {100 * tolerance:g} %"
+    )
+    rows = []
+    for name, figures in methods.items():
+        counts = _counts(getattr(figures, kind), figures.rounding, bounds, tolerance)
+        rows.append([name, *(str(counts[verdict]) for verdict in VERDICTS)])
+    return Section(title, ["method", *VERDICTS], rows)
+
+
+def _counts(
+    values: Mapping[Instance, float | None],
+    rounding: float,
+    bounds: Mapping[Instance, Bounds],
+    tolerance: float,
+) -> Counter[str]:
+    common: Iterable[Instance] = values.keys() & bounds.keys()
+    return Counter(bounds[i].verdict(values[i], rounding, tolerance) for i in common)
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,0 +1,204 @@
+"""The bound of a node, raised step by step: alternating directions with cutting planes.
+
+One half of a step projects onto the Fantope, the other onto the polyhedron of all Y that are
+non-negative, zero between groups that are apart, and satisfy the cuts. Whatever the step, the
+multipliers of the second projection are valid, so every iterate gives a bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import numpy as np
+from numpy.typing import NDArray
+
+from kempe import _core
+from kempe.graph import CannotLinkGraph
+from kempe.proof.certificate import Cuts
+from kempe.proof.dual import Dual, chosen
+from kempe.proof.fantope import Fantope
+from kempe.proof.relaxation import Floats, Relaxation, Singles
+
+OVER_RELAXATION = 1.6
+SWEEPS = 2
+# Steps between looks at the bound, which needs all leading eigenvalues; larger matrices less often.
+LOOK_EVERY = 25
+LARGE = 1000
+# The penalty follows the larger residual.
+RATIO, FACTOR = 5.0, 1.5
+# Eigenvectors are computed to this share of the residuals.
+ACCURACY = 0.3
+# Violations are shares of a diagonal entry. The bar is lowered where few cuts exceed it.
+FIRST_BAR, LAST_BAR = 0.02, 0.001
+CUTS_PER_CENTRE = 20
+CUTS_PER_GROUP = 10
+# Cuts without a multiplier are dropped at the second look for new ones.
+PATIENCE = 2
+EQUALITIES = 200
+
+
+class Ascent:
+    """The iteration for one node. It can be continued where it ended.
+
+    Parameters
+    ----------
+    relaxation
+        The node's matrices.
+    start
+        Multipliers to begin with.
+
+    Attributes
+    ----------
+    value
+        Best bound so far.
+    best
+        The multipliers that prove it.
+    steps
+        Steps so far.
+    """
+
+    def __init__(self, relaxation: Relaxation, start: Dual) -> None:
+        self.relaxation = relaxation
+        self.value = -np.inf
+        self.best = start
+        self.steps = 0
+        self.history: list[float] = []
+        self._fantope = Fantope(relaxation.unit, relaxation.n_clusters)
+        self._pool = _core.CutPool(
+            relaxation.weight, relaxation.cannot.view(np.uint8), relaxation.n_clusters
+        )
+        self._penalty = start.penalty
+        self._bar = FIRST_BAR
+        self._cliques = _core.cliques_of_size(
+            CannotLinkGraph.from_edges(
+                relaxation.size, np.argwhere(np.triu(relaxation.cannot))
+            ).core,
+            relaxation.n_clusters,
+            EQUALITIES,
+        )
+        self._begin(start)
+
+    @property
+    def look_every(self) -> int:
+        """Steps between looks at the bound."""
+        return LOOK_EVERY if self.relaxation.size <= LARGE else 2 * LOOK_EVERY
+
+    @property
+    def n_cuts(self) -> int:
+        """Number of cuts in use."""
+        return len(self._pool)
+
+    def run(
+        self,
+        target: Callable[[], float],
+        stop: Callable[[], bool],
+        stalled: Callable[[Ascent], bool],
+    ) -> None:
+        """Raise the bound until it reaches the target or further steps promise little."""
+        if self.steps == 0:
+            self._look()
+        while self.value < target() and not stop():
+            self._step()
+            if self.steps % self.look_every:
+                continue
+            self._look()
+            if stalled(self) or self.value >= target():
+                return
+            if self.steps % (2 * self.look_every) == 0 or self.steps == self.look_every:
+                self._separate()
+            self._adapt()
+
+    def _begin(self, start: Dual) -> None:
+        cuts, n = start.cuts, self.relaxation.size
+        scaled = cuts.multipliers / self._penalty
+        self._pool.add(cuts.centres, cuts.offsets, cuts.members, scaled)
+        self._nearest = np.where(self.relaxation.cannot, np.float32(0), start.nearest)
+        self._outer = np.outer(self.relaxation.unit, self.relaxation.unit).astype(np.float32)
+        self._gram = (self.relaxation.gram / self._penalty).astype(np.float32)
+        # The multiplier of the constraint that the halves agree: cuts less slack.
+        self._lagged = start.slack / np.float32(self._penalty)
+        self._pool.subtract(self._lagged)
+        self._lagged *= -1
+        self._pool.add_hidden(self._lagged)
+        self._work = np.empty((n, n), dtype=np.float32)
+        self._previous = np.empty((n, n), dtype=np.float32)
+
+    def _step(self) -> None:
+        self.steps += 1
+        matrix = self._nearest - self._lagged
+        matrix += self._gram
+        factor = self._fantope.factor(matrix)
+        Y = np.matmul(factor, factor.T, out=matrix)
+        Y += self._outer
+        self.Y = Y
+        mixed = OVER_RELAXATION * Y
+        mixed += (1 - OVER_RELAXATION) * self._nearest
+        mixed += self._lagged
+        self._nearest, self._previous = self._previous, self._nearest
+        self._pool.project(mixed, self._work, self._nearest, SWEEPS)
+        mixed -= self._nearest
+        self._lagged = mixed
+
+    def _look(self) -> None:
+        """Evaluate the bound, and keep the multipliers if it is the best."""
+        value = self.relaxation.value(self._lagged, -self._penalty)
+        if value > self.value:
+            self.value = value
+            if self.steps:
+                self.best = self._dual()
+        self.history.append(self.value)
+
+    def _dual(self) -> Dual:
+        slack = self._nearest - self._work
+        self._pool.add_hidden(slack)
+        slack *= np.float32(self._penalty)
+        centres, offsets, members, multipliers = self._pool.arrays()
+        cuts = Cuts(centres, offsets, members, multipliers * self._penalty)
+        return Dual(slack, cuts, self._nearest.copy(), self._penalty)
+
+    def _separate(self) -> None:
+        self._pool.drop(PATIENCE)
+        size = self.relaxation.size
+        centres, offsets, members, excess = _core.violated_cuts(
+            self.Y, self.relaxation.weight, self._bar, CUTS_PER_CENTRE, True
+        )
+        most = max(500, CUTS_PER_GROUP * size)
+        best = np.sort(np.argsort(-excess, kind="stable")[:most])
+        self._add(chosen(Cuts(centres, offsets, members, np.zeros(excess.size)), best))
+        self._add(violated_equalities(self.relaxation, self._cliques, self.Y, self._bar))
+        if excess.size < size // 2:
+            self._bar = max(self._bar / 2, LAST_BAR)
+
+    def _add(self, cuts: Cuts) -> None:
+        self._pool.add(cuts.centres, cuts.offsets, cuts.members, cuts.multipliers)
+
+    def _adapt(self) -> None:
+        """Change the penalty where one residual is much larger than the other."""
+        primal = float(np.linalg.norm(self.Y - self._nearest))
+        dual = float(np.linalg.norm(self._nearest - self._previous))
+        self._fantope.tolerance = max(ACCURACY * min(primal, dual), 1e-5)
+        if primal > RATIO * dual:
+            factor = FACTOR
+        elif dual > RATIO * primal:
+            factor = 1 / FACTOR
+        else:
+            return
+        self._penalty *= factor
+        self._lagged /= np.float32(factor)
+        self._pool.scale_multipliers(1 / factor)
+        self._gram = (self.relaxation.gram / self._penalty).astype(np.float32)
+
+
+def violated_equalities(
+    relaxation: Relaxation, cliques: NDArray[np.int32], Y: Singles, bar: float
+) -> Cuts:
+    """Cuts of cliques of k groups, which every other group is with exactly one of."""
+    n, k = relaxation.size, relaxation.n_clusters
+    Z = Y / np.sqrt(np.outer(relaxation.weight, relaxation.weight)).astype(np.float32)
+    together = sum(Z[:, cliques[:, position]] for position in range(k))
+    own = Z.diagonal()[:, None]
+    wrong = np.abs(together - own) > bar * own if len(cliques) else np.zeros((n, 0), dtype=bool)
+    wrong[cliques.ravel(), np.repeat(np.arange(len(cliques)), k)] = False
+    centre, clique = np.nonzero(wrong)
+    offsets = k * np.arange(centre.size + 1, dtype=np.int64)
+    members = np.ascontiguousarray(cliques[clique].ravel())
+    return Cuts(centre.astype(np.int32), offsets, members, np.zeros(centre.size))

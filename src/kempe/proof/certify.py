@@ -1,0 +1,294 @@
+"""``certify``: a lower bound on the inertia of all clusterings, with its proof."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_array, check_random_state
+from sklearn.utils.validation import _check_sample_weight
+
+from kempe import _core
+from kempe.constraints import Constraints, as_constraints
+from kempe.memetic import KempeKMeans
+from kempe.problem import Problem
+from kempe.proof.certificate import Method, OptimalityCertificate, Part, data_hash
+from kempe.proof.check import prove
+from kempe.proof.facts import Facts
+from kempe.proof.incumbent import Incumbent
+from kempe.proof.parts import balanced_parts, part_tree
+from kempe.proof.progress import ProofCallbackList, ProofCallbacks, ProofState, display
+from kempe.proof.relaxation import Data
+from kempe.proof.tree import Tree
+
+# With more groups than this, after the presolve, some ten matrices of that size would take more
+# than a few gigabytes; with more supernodes than that, so would the presolve.
+WHOLE_UP_TO, PRESOLVE_UP_TO = 6000, 20_000
+# Seconds that the check of a node takes, for each and for each triple of groups.
+_CHECK_NODE, _CHECK_TRIPLE = 2e-3, 4e-10
+
+
+def certify(
+    X: ArrayLike,
+    labels: Any = None,
+    *,
+    must_link: object = None,
+    cannot_link: object = None,
+    constraints: Constraints | None = None,
+    n_clusters: int | None = None,
+    sample_weight: ArrayLike | None = None,
+    time_limit: float | None = 60.0,
+    gap: float = 1e-4,
+    n_jobs: int | None = None,
+    random_state: Any = None,
+    callbacks: ProofCallbacks | Sequence[ProofCallbacks] | None = None,
+    verbose: int = 0,
+) -> OptimalityCertificate:
+    """Prove how far a clustering can be from the best one that obeys the constraints.
+
+    It works for as long as it is given, and returns the best bound so far when the time is up, at
+    Ctrl-C, when a callback says so, or when the gap is closed. The bound that it returns is that of
+    the checker, ``kempe/proof/check.py``, which shares no code with what finds it.
+
+    Parameters
+    ----------
+    X
+        Data of shape (n_rows, n_features).
+    labels
+        Cluster of each row, or a fitted model, whose ``labels_`` are taken. ``None``: a search by
+        ``KempeKMeans`` comes first.
+    must_link, cannot_link, constraints
+        The pairs that the labels obey, as in ``KempeKMeans.fit``.
+    n_clusters
+        Number of clusters; by default that of the labels.
+    sample_weight
+        Weight of each row; all 1 by default.
+    time_limit
+        Seconds of wall time, ``None`` for no limit.
+    gap
+        Relative gap between bound and inertia at which the labels count as optimal.
+    n_jobs
+        Threads.
+    random_state
+        Seed of all randomness.
+    callbacks
+        Called while the proof is sought, see ``kempe.proof.ProofCallbacks``.
+    verbose
+        1 shows a progress bar with the gap.
+
+    Returns
+    -------
+    OptimalityCertificate
+        The bound, its proof, and the labels: better ones than those given if any were met.
+
+    Raises
+    ------
+    ValueError
+        If the labels do not obey the constraints.
+    InfeasibleConstraintsError
+        If no clustering does.
+
+    Examples
+    --------
+    >>> from kempe import certify
+    >>> X = [[0.0], [0.1], [5.0], [5.1], [9.0]]
+    >>> certificate = certify(X, [0, 0, 1, 1, 1], cannot_link=[(2, 3)])
+    Traceback (most recent call last):
+    ValueError: the labels violate a cannot-link pair
+    >>> certificate = certify(X, [0, 0, 1, 2, 2], cannot_link=[(2, 3)])
+    >>> certificate.is_optimal
+    True
+    """
+    rows: NDArray[np.float64] = check_array(X, dtype=np.float64, order="C")
+    weights = _check_sample_weight(
+        sample_weight, rows, dtype=np.float64, ensure_non_negative=True
+    )
+    pairs = as_constraints(must_link, cannot_link, constraints)
+    rng = np.random.default_rng(int(check_random_state(random_state).randint(2**31 - 1)))
+    given, k = _labels(labels, n_clusters, rows.shape[0])
+    problem = Problem.build(rows, pairs, n_clusters=k, sample_weight=weights)
+    stopper = _core.Stopper(np.inf if time_limit is None else time_limit)
+    if given is None:
+        given = _searched(rows, pairs, k, weights, n_jobs, rng, stopper)
+    _check_labels(problem, given)
+    own = [callbacks] if isinstance(callbacks, ProofCallbacks) else list(callbacks or ())
+    heard = ProofCallbackList([*own, *display(verbose, time_limit, gap)])
+    proof = _Proof(problem, given, gap, effective_n_jobs(n_jobs), rng, stopper, heard)
+    try:
+        proof.run()
+        certificate = proof.certificate(rows)
+        heard.on_end(certificate)
+    finally:
+        heard.on_close()
+    return certificate
+
+
+def _labels(
+    labels: Any, n_clusters: int | None, n_rows: int
+) -> tuple[NDArray[np.int32] | None, int]:
+    """Labels without gaps, if any were given, and the number of clusters."""
+    if labels is None:
+        if n_clusters is None:
+            raise ValueError("give labels, or n_clusters for a search to start with")
+        return None, n_clusters
+    if hasattr(labels, "labels_"):
+        n_clusters = n_clusters or getattr(labels, "n_clusters", None)
+        labels = labels.labels_
+    known = np.asarray(labels)
+    if known.shape != (n_rows,):
+        raise ValueError(f"{n_rows} rows need as many labels, got shape {known.shape}")
+    names, numbers = np.unique(known, return_inverse=True)
+    k = names.size if n_clusters is None else int(n_clusters)
+    if names.size > k:
+        raise ValueError(f"the labels have {names.size} clusters, more than n_clusters={k}")
+    return numbers.astype(np.int32), k
+
+
+def _searched(
+    rows: NDArray[np.float64],
+    pairs: Constraints,
+    k: int,
+    weights: NDArray[np.float64],
+    n_jobs: int | None,
+    rng: np.random.Generator,
+    stopper: _core.Stopper,
+) -> NDArray[np.int32]:
+    limit = None if np.isinf(stopper.remaining) else max(stopper.remaining, 1e-3)
+    model = KempeKMeans(
+        min(k, rows.shape[0]),
+        n_jobs=n_jobs,
+        time_limit=limit,
+        random_state=int(rng.integers(2**31 - 1)),
+    )
+    labels: NDArray[np.int32] = model.fit(rows, constraints=pairs, sample_weight=weights).labels_
+    return labels
+
+
+def _check_labels(problem: Problem, labels: NDArray[np.int32]) -> None:
+    colours = np.empty(problem.n_supernodes, dtype=np.int32)
+    colours[problem.supernode] = labels
+    if not np.array_equal(problem.labels(colours), labels):
+        raise ValueError("the labels violate a must-link pair")
+    if not problem.is_proper(colours):
+        raise ValueError("the labels violate a cannot-link pair")
+
+
+class _Proof:
+    """One run: grows the trees, listens to the clock and the callbacks, has the result checked."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        labels: NDArray[np.int32],
+        gap: float,
+        n_jobs: int,
+        rng: np.random.Generator,
+        stopper: _core.Stopper,
+        callbacks: ProofCallbacks,
+    ) -> None:
+        assert problem.row_weight is not None
+        self._problem = problem
+        self._data = Data.centred(problem.rows, problem.row_weight)
+        self._incumbent = Incumbent(problem, self._data, labels, rng, stopper)
+        self._gap = gap
+        self._n_jobs = n_jobs
+        self._rng = rng
+        self._stopper = stopper
+        self._callbacks = callbacks
+        self._started = time.perf_counter()
+        self._history: list[tuple[float, float, float]] = []
+        self._trees: list[tuple[NDArray[np.int64], Tree]] = []
+        self._method: Method = "sdp"
+        self._ended = False
+
+    def run(self) -> None:
+        """Grow the proof until the gap is closed, or something ends it."""
+        try:
+            whole = self._whole()
+            groups = whole.size if whole else self._problem.n_supernodes
+            self._callbacks.on_start(self._problem.n_rows, groups, self._problem.n_clusters)
+            if whole is None:
+                self._method = "parts"
+                self._grow_parts()
+            else:
+                self._trees.append((np.arange(self._problem.n_rows), whole))
+                whole.grow(self._n_jobs)
+        except KeyboardInterrupt:
+            pass  # what is there is a proof
+
+    def _whole(self) -> Tree | None:
+        """One tree for all rows, unless there are too many groups for its matrices."""
+        if self._problem.n_supernodes > PRESOLVE_UP_TO:
+            return None
+        tree = Tree(
+            self._data, Facts.of(self._problem), self._problem.n_clusters, self._incumbent,
+            self._gap, self._should_stop, self._report,
+        )
+        return tree if tree.size <= WHOLE_UP_TO else None
+
+    def _grow_parts(self) -> None:
+        """Bound part after part, each with its share of the time that is left."""
+        parts = balanced_parts(self._problem, self._incumbent.labels, self._rng)
+        for number, rows in enumerate(parts):
+            if self._should_stop():
+                return
+            share = self._stopper.remaining / (len(parts) - number)
+            deadline = time.perf_counter() + share
+            tree = part_tree(
+                self._problem, self._data, self._incumbent.labels, rows, self._gap,
+                lambda deadline=deadline: self._should_stop() or time.perf_counter() > deadline,
+                self._report,
+            )
+            self._trees.append((rows, tree))
+            tree.grow(self._n_jobs)
+
+    def _report(self, _: Tree) -> None:
+        """Note the bound and tell the callbacks."""
+        bound = min(self._bound(), self._incumbent.inertia)
+        elapsed = time.perf_counter() - self._started
+        if not self._history or self._history[-1][1:] != (bound, self._incumbent.inertia):
+            self._history.append((elapsed, bound, self._incumbent.inertia))
+        nodes = sum(tree.n_nodes for _, tree in self._trees)
+        n_open = sum(tree.n_open for _, tree in self._trees)
+        state = ProofState(elapsed, bound, self._incumbent.inertia, nodes, n_open)
+        if self._callbacks.on_bound(state):
+            self._ended = True
+
+    def _bound(self) -> float:
+        return sum(max(tree.proven(), 0.0) for _, tree in self._trees)
+
+    def _should_stop(self) -> bool:
+        """Whether a callback, Ctrl-C or the clock says so; the check needs its time too."""
+        return self._ended or self._stopper.look() or self._stopper.remaining < self._check_time()
+
+    def _check_time(self) -> float:
+        return sum(
+            tree.n_nodes * (_CHECK_NODE + _CHECK_TRIPLE * tree.size**3) for _, tree in self._trees
+        )
+
+    def certificate(self, X: NDArray[np.float64]) -> OptimalityCertificate:
+        """Have the proof checked, and hand over what the checker proves."""
+        problem, labels = self._problem, self._incumbent.labels.astype(np.int32)
+        assert problem.row_weight is not None
+        pairs = problem.constraints
+        parts = tuple(Part(rows, tree.nodes(rows)) for rows, tree in self._trees)
+        inputs = X, problem.row_weight, pairs.must_link, pairs.cannot_link, problem.n_clusters
+        proven = prove(*inputs, labels, parts)
+        seconds = time.perf_counter() - self._started
+        self._history.append((seconds, proven.lower_bound, proven.inertia))
+        return OptimalityCertificate(
+            labels=labels,
+            n_clusters=problem.n_clusters,
+            parts=parts,
+            lower_bound=proven.lower_bound,
+            inertia=proven.inertia,
+            data_hash=data_hash(*inputs),
+            gap_wanted=self._gap,
+            history=np.array(self._history),
+            seconds=seconds,
+            method=self._method,
+        )

@@ -1,0 +1,90 @@
+"""Multipliers of a node, and how they carry over to a node with more facts."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from kempe.proof.certificate import Cuts, Multipliers
+from kempe.proof.relaxation import Floats, Relaxation, Singles
+
+
+@dataclass(frozen=True, eq=False)
+class Dual:
+    """Slack and cuts in the unit of the data, and the matrix that they were found beside.
+
+    Attributes
+    ----------
+    slack
+        S of the theorem.
+    cuts
+        Cuts with their multipliers.
+    nearest
+        A matrix that satisfies the cuts, near the best Y.
+    penalty
+        Weight of the distance between the two halves of the iteration.
+    """
+
+    slack: Singles
+    cuts: Cuts
+    nearest: Singles
+    penalty: float
+
+    def multipliers(self) -> Multipliers:
+        """Give slack and cuts in a unit in which single precision does not underflow."""
+        scale = 2.0 ** round(math.log2(self.penalty))
+        used = self.cuts.multipliers != 0
+        cuts = chosen(self.cuts, np.flatnonzero(used))
+        scaled = Cuts(cuts.centres, cuts.offsets, cuts.members, cuts.multipliers / scale)
+        slack = np.tril(self.slack) / np.float32(scale)
+        return Multipliers(slack + np.tril(slack, -1).T, scaled, scale)
+
+    def carried_over(self, old: Relaxation, new: Relaxation) -> Dual:
+        """Give multipliers for a node with more facts, which prove no less there.
+
+        Groups that are merged share a row and a column; with T the matrix of shares, every Y of
+        the new node is T'YT. A cut keeps its form unless groups that it names are merged.
+        """
+        if new.size == old.size:
+            return self
+        into = new.position[new.facts.group[old.first_row]]
+        share = np.sqrt(old.weight / new.weight[into])
+        T = sparse.csr_array((share, (np.arange(old.size), into)), shape=(old.size, new.size))
+        slack = T.T @ (T.T @ self.slack.astype(np.float64)).T
+        nearest = T.T @ (T.T @ self.nearest.astype(np.float64)).T
+        return Dual(
+            _symmetric(slack), _renamed(self.cuts, into), _symmetric(nearest), self.penalty
+        )
+
+
+def chosen(cuts: Cuts, which: NDArray[np.intp]) -> Cuts:
+    """Some of the cuts."""
+    counts = np.diff(cuts.offsets)[which]
+    offsets = np.concatenate([[0], np.cumsum(counts)])
+    inside = np.arange(offsets[-1]) - np.repeat(offsets[:-1], counts)
+    members = cuts.members[np.repeat(cuts.offsets[which], counts) + inside]
+    return Cuts(
+        cuts.centres[which], offsets.astype(np.int64), members, cuts.multipliers[which]
+    )
+
+
+def _renamed(cuts: Cuts, into: NDArray[np.int32]) -> Cuts:
+    """Cuts over merged groups; those of which two groups were merged are left out."""
+    centres, members = into[cuts.centres], into[cuts.members]
+    own = np.repeat(np.arange(centres.size), np.diff(cuts.offsets))
+    named = np.concatenate([centres, members]).astype(np.int64)
+    keys = np.concatenate([np.arange(centres.size), own]) * into.size + named
+    distinct = np.unique(keys) // into.size
+    whole = np.bincount(distinct, minlength=centres.size) == np.diff(cuts.offsets) + 1
+    renamed = Cuts(
+        centres.astype(np.int32), cuts.offsets, members.astype(np.int32), cuts.multipliers
+    )
+    return chosen(renamed, np.flatnonzero(whole))
+
+
+def _symmetric(matrix: Floats) -> Singles:
+    return np.ascontiguousarray((matrix + matrix.T) / 2, dtype=np.float32)

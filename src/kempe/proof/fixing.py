@@ -1,0 +1,30 @@
+"""Pairs that a bound settles: together they would cost more than the best clustering known."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kempe.proof.dual import Dual
+from kempe.proof.facts import Pair
+from kempe.proof.relaxation import Relaxation
+
+# A fixing must survive the rounding errors of whoever checks it.
+MARGIN = 1e-7
+
+
+def fixed_apart(
+    relaxation: Relaxation, dual: Dual, value: float, inertia: float
+) -> tuple[Pair, ...]:
+    """Rows of pairs that no clustering better than ``inertia`` has together.
+
+    The bound has dropped <S, Y>. With groups i and j together it is at least 2 S_ij Y_ij, and Y_ij
+    is at least sqrt(w_i w_j) over the weight of all groups that are apart from neither.
+    """
+    weight = relaxation.weight
+    free = (~relaxation.cannot).astype(np.float64)
+    heaviest = (free * weight) @ free.T
+    gain = 2 * dual.slack * np.sqrt(np.outer(weight, weight)) / np.maximum(heaviest, weight.min())
+    settled = value + gain >= inertia * (1 + MARGIN)
+    pairs = np.argwhere(np.triu(settled & ~relaxation.cannot, 1))
+    rows = relaxation.first_row
+    return tuple((int(rows[i]), int(rows[j])) for i, j in pairs)

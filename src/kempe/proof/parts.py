@@ -1,0 +1,67 @@
+"""Bounds for more groups than fit into one matrix: the rows in parts.
+
+The inertia of a clustering is at least the sum of its inertias on disjoint parts of the rows, so
+bounds of parts add up. Parts that look like the whole lose least: with k clusters of its own, each
+is cheaper than its share of the whole by about k groups. So the parts are not neighbourhoods but
+samples, in which every cluster has its share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kempe.problem import Problem
+from kempe.proof.facts import Facts
+from kempe.proof.incumbent import PartIncumbent
+from kempe.proof.relaxation import Data
+from kempe.proof.tree import Tree
+
+# Groups in a part: enough to make the loss small, few enough for a bound within seconds.
+PART_SIZE = 1500
+# Connected components of the cannot-link graph are kept whole up to this share of a part.
+WHOLE_SHARE = 0.1
+
+
+def balanced_parts(
+    problem: Problem, labels: NDArray[np.int32], rng: np.random.Generator
+) -> list[NDArray[np.int64]]:
+    """Rows of each part, ascending. Must-linked rows stay together."""
+    component = problem.graph.components
+    large = np.bincount(component)[component] > WHOLE_SHARE * PART_SIZE
+    unit = np.where(large, component.max() + 1 + np.arange(component.size), component)
+    _, first, unit = np.unique(unit, return_index=True, return_inverse=True)
+    # Deal the units like cards, cluster by cluster, each in random order.
+    row = np.unique(problem.supernode, return_index=True)[1]
+    order = np.lexsort([rng.random(first.size), labels[row[first]]])
+    n_parts = -(-component.size // PART_SIZE)
+    part = np.empty(first.size, dtype=np.intp)
+    part[order] = np.arange(first.size) % n_parts
+    of_rows = part[unit][problem.supernode]
+    return [np.flatnonzero(of_rows == number).astype(np.int64) for number in range(n_parts)]
+
+
+def part_tree(
+    problem: Problem,
+    data: Data,
+    labels: NDArray[np.int32],
+    rows: NDArray[np.int64],
+    gap: float,
+    stop: Callable[[], bool],
+    report: Callable[[Tree], None],
+) -> Tree:
+    """Give the tree of a part, whose rows it numbers from 0."""
+    own = Data(data.rows[rows], data.weight[rows])
+    facts = Facts.of(
+        Problem.build(
+            own.rows,
+            problem.constraints.subset(rows),
+            n_clusters=problem.n_clusters,
+            sample_weight=own.weight,
+        )
+    )
+    incumbent = PartIncumbent(own, labels[rows])
+    return Tree(own, facts, problem.n_clusters, incumbent, gap, stop, report)
+

@@ -1,0 +1,186 @@
+"""The semidefinite relaxation at a node: its matrices, and the bound that multipliers prove.
+
+A partition of groups with weights w and means x is the matrix Y with sqrt(w_i w_j) / W_C where i
+and j are both in cluster C, and 0 elsewhere. With F_i = sqrt(w_i) x_i, G = F F' and
+u = sqrt(w / sum w), its inertia is the sum of squares of all rows less <G, Y>. For every
+symmetric S that is non-negative where groups may be together, and cuts <A_t, Y> <= 0 with
+multipliers mu, let M = G + S - sum mu_t A_t. By the theorem of Ky Fan no partition into k clusters
+has <G, Y> above u'Mu plus the k - 1 largest eigenvalues of P M P, P = I - u u'.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg, sparse
+from scipy.sparse.linalg import LinearOperator, eigsh
+
+from kempe.proof.facts import Facts
+
+# Above this size eigenvalues are computed by Lanczos iterations.
+DENSE_UP_TO = 1200
+# Relative residual of eigenvectors; the error of eigenvalues is of its square.
+LANCZOS_TOLERANCE = 1e-4
+
+Floats = NDArray[np.float64]
+Singles = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Data:
+    """Rows, centred, and their weights."""
+
+    rows: Floats
+    weight: Floats
+
+    @classmethod
+    def centred(cls, rows: Floats, weight: Floats) -> Data:
+        """Move rows to their weighted mean, which costs fewest digits."""
+        return cls(rows - weight @ rows / weight.sum(), weight)
+
+    @cached_property
+    def total(self) -> float:
+        """Weighted sum of squares of all rows."""
+        return float(self.weight @ np.einsum("ij,ij->i", self.rows, self.rows))
+
+    def sums(self, labels: NDArray[np.integer], size: int) -> tuple[Floats, Floats]:
+        """Weight of each part of a partition, and the weighted sum of its rows."""
+        member = sparse.csr_array(
+            (self.weight, (labels, np.arange(labels.size))), shape=(size, labels.size)
+        )
+        return np.bincount(labels, self.weight, minlength=size), member @ self.rows
+
+    def inertia(self, labels: NDArray[np.integer]) -> float:
+        """Sum of weighted squared distances to the means of a partition."""
+        weight, total = self.sums(labels, int(labels.max()) + 1)
+        mean = np.divide(total, weight[:, None], out=np.zeros_like(total), where=weight[:, None] > 0)
+        return float(self.weight @ ((self.rows - mean[labels]) ** 2).sum(axis=1))
+
+
+class Relaxation:
+    """The matrices of a node. Only groups of positive weight take part.
+
+    Attributes
+    ----------
+    active
+        The groups that take part, by their number in the facts.
+    weight
+        Their weights.
+    factor
+        F, of which F F' is the Gram matrix.
+    unit
+        u, which every feasible Y maps to itself.
+    cannot
+        Which of them are apart.
+    total
+        Weighted sum of squares of all rows.
+    """
+
+    def __init__(self, data: Data, facts: Facts, n_clusters: int) -> None:
+        weight, total = data.sums(facts.group, facts.n_groups)
+        self.facts = facts
+        self.n_clusters = n_clusters
+        self.active = np.flatnonzero(weight > 0)
+        self.weight = weight[self.active]
+        self.factor = total[self.active] / np.sqrt(self.weight)[:, None]
+        self.unit = np.sqrt(self.weight / self.weight.sum())
+        self.cannot = np.ascontiguousarray(facts.cannot[np.ix_(self.active, self.active)])
+        self.total = data.total
+
+    @property
+    def size(self) -> int:
+        """Number of groups that take part."""
+        return int(self.active.size)
+
+    @property
+    def within(self) -> float:
+        """Inertia of the groups as clusters."""
+        return self.total - float((self.factor**2).sum())
+
+    @property
+    def first_row(self) -> NDArray[np.intp]:
+        """Smallest row of each group that takes part."""
+        return self.facts.first_row[self.active]
+
+    @cached_property
+    def position(self) -> NDArray[np.int32]:
+        """Where a group of the facts is among those that take part; -1 if it is not."""
+        position = np.full(self.facts.n_groups, -1, dtype=np.int32)
+        position[self.active] = np.arange(self.size, dtype=np.int32)
+        return position
+
+    @cached_property
+    def gram(self) -> Floats:
+        """The matrix G."""
+        return self.factor @ self.factor.T
+
+    def colours(self, labels: NDArray[np.integer]) -> NDArray[np.intp]:
+        """Clusters of the groups, from those of the rows, without gaps."""
+        of_groups = labels[self.first_row]
+        return np.unique(of_groups, return_inverse=True)[1]
+
+    def togetherness(self, Y: Singles) -> Floats:
+        """How much two groups are together in Y: 0 or 1 if Y is a clustering."""
+        Z = Y / np.sqrt(np.outer(self.weight, self.weight))
+        own = np.maximum(Z.diagonal(), np.finfo(np.float32).tiny)
+        return 2 * Z / np.add.outer(own, own)
+
+    def value(self, correction: Singles | Floats, scale: float) -> float:
+        """Lower bound on the inertia that M = G + scale * correction proves."""
+        if self.n_clusters == 1:
+            largest = 0.0
+        elif self.size <= DENSE_UP_TO:
+            largest = self._largest_dense(correction, scale)
+        else:
+            largest = self._largest_sparse(correction, scale)
+        u = self.unit
+        level = float(((u @ self.factor) ** 2).sum() + scale * float(u @ (correction @ u)))
+        return self.total - level - largest
+
+    def _largest_dense(self, correction: Singles | Floats, scale: float) -> float:
+        """Sum of the k - 1 largest eigenvalues of P M P."""
+        matrix = self.gram + scale * correction
+        u = self.unit
+        image = matrix @ u
+        # u itself must not count, so it is sent to the lower end of the spectrum.
+        low = float(u @ image) - float(np.abs(matrix).sum(axis=1).max()) - 1.0
+        matrix -= np.outer(u, image) + np.outer(image, u) - low * np.outer(u, u)
+        last = self.size - 1
+        values = linalg.eigh(
+            matrix,
+            eigvals_only=True,
+            subset_by_index=(last - self.n_clusters + 2, last),
+            overwrite_a=True,
+            check_finite=False,
+        )
+        return float(values.sum())
+
+    def _largest_sparse(self, correction: Singles | Floats, scale: float) -> float:
+        """Compute the same by Lanczos iterations, which need no copy of the matrix."""
+        u = self.unit
+
+        def apply(vector: Floats) -> Floats:
+            vector = vector.ravel() - u * (u @ vector.ravel())
+            single = vector.astype(correction.dtype)
+            image = self.factor @ (self.factor.T @ vector) + scale * (correction @ single)
+            return np.asarray(image - u * (u @ image))
+
+        operator = LinearOperator((self.size, self.size), matvec=apply, dtype=np.float64)
+        values = eigsh(
+            operator,
+            k=self.n_clusters - 1,
+            v0=self._start,
+            ncv=min(self.size, 3 * self.n_clusters + 20),
+            which="LA",
+            tol=LANCZOS_TOLERANCE,
+            return_eigenvectors=False,
+        )
+        return float(values.sum())
+
+    @cached_property
+    def _start(self) -> Floats:
+        """A vector to start Lanczos iterations with, always the same."""
+        return np.random.default_rng(0).normal(size=self.size)

@@ -1,0 +1,346 @@
+"""The proof as it grows: nodes are bounded, pairs fixed, and the weakest node is split.
+
+Best bound first: the value of the whole is the least over the nodes that are still open, so only
+splitting the weakest can raise it.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from threadpoolctl import threadpool_limits
+
+from kempe.proof.ascent import Ascent
+from kempe.proof.certificate import Deduction, Node, NodeKind
+from kempe.proof.dual import Dual
+from kempe.proof.facts import Facts, Pair
+from kempe.proof.fixing import fixed_apart
+from kempe.proof.incumbent import Incumbent, PartIncumbent
+from kempe.proof.presolve import Presolved, presolve
+from kempe.proof.relaxation import Data, Relaxation
+from kempe.proof.splitting import undecided_pair
+from kempe.proof.start import dual_start
+
+# Fixing pairs is worth a node only if this share of the groups merges.
+LEAST_MERGED = 0.02
+
+
+@dataclass(eq=False)
+class Branch:
+    """A node of the tree while it grows.
+
+    Attributes
+    ----------
+    together, apart
+        What it is given by its parent.
+    presolved
+        What is known here, and how it follows.
+    kind
+        How it is bounded, see ``Node``.
+    value
+        Its own bound, without what its children prove.
+    relaxation, dual
+        Its matrices and the multipliers that prove the value; not for leaves without any.
+    children
+        One of a fixing, two of a split.
+    """
+
+    together: tuple[Pair, ...]
+    apart: tuple[Pair, ...]
+    presolved: Presolved
+    kind: NodeKind = "bound"
+    value: float = -math.inf
+    relaxation: Relaxation | None = None
+    dual: Dual | None = None
+    fixed: tuple[Pair, ...] = ()
+    pair: Pair | None = None
+    children: list[Branch] = field(default_factory=list)
+
+    @property
+    def facts(self) -> Facts:
+        """What is known here."""
+        return self.presolved.facts
+
+    def proven(self, inertia: float) -> float:
+        """Lower bound that the node and all below it prove, given the inertia of the labels."""
+        if not self.children:
+            return self.value
+        below = min(child.proven(inertia) for child in self.children)
+        return max(self.value, min(inertia, below))
+
+    def nodes(self, inertia: float, parent: int | None = None, before: int = 0) -> Iterator[Node]:
+        """The tree in preorder; children that prove no more than their parent are left out."""
+        useful = bool(self.children) and self.proven(inertia) > self.value
+        kind = self.kind if useful or self.kind in ("few", "contradiction") else "bound"
+        proof = self.dual.multipliers() if kind in ("bound", "fixing") and self.dual else None
+        yield Node(
+            parent=parent,
+            kind=kind,
+            together=self.together,
+            apart=self.apart,
+            deductions=self.presolved.deductions,
+            multipliers=proof,
+            fixed=self.fixed if kind == "fixing" else (),
+            pair=self.pair if kind == "split" else None,
+            witness=self.presolved.witness,
+        )
+        count = before + 1
+        for child in self.children if useful else ():
+            for node in child.nodes(inertia, before, count):
+                count += 1
+                yield node
+
+
+@dataclass(frozen=True)
+class Patience:
+    """When a bound has stalled: it rose by too small a share of what is missing.
+
+    Attributes
+    ----------
+    looks
+        How far to look back.
+    share
+        The share of the distance to the target that it must have risen by.
+    """
+
+    looks: int
+    share: float
+
+    def is_over(self, history: list[float], target: float) -> bool:
+        """Whether the bound has stalled."""
+        if len(history) <= self.looks:
+            return False
+        return history[-1] - history[-1 - self.looks] < self.share * (target - history[-1])
+
+
+ROOT = Patience(looks=8, share=0.05)
+CHILD = Patience(looks=3, share=0.2)
+# Steps of the root at which its matrix is rounded to a clustering.
+ROUND_AT = (100, 200, 400, 800, 1600)
+# Seconds after which a worker without a node looks whether time is up.
+WAIT = 0.1
+
+
+class Tree:
+    """Grows a tree until the bound is near enough to the labels, or until it is told to stop.
+
+    Parameters
+    ----------
+    data, facts, n_clusters
+        The problem.
+    incumbent
+        The labels, which may become better on the way.
+    gap
+        Relative gap at which a node is closed.
+    stop
+        Asked at every step.
+    report
+        Told of every change of the bound.
+    """
+
+    def __init__(
+        self,
+        data: Data,
+        facts: Facts,
+        n_clusters: int,
+        incumbent: Incumbent | PartIncumbent,
+        gap: float,
+        stop: Callable[[], bool],
+        report: Callable[[Tree], None],
+    ) -> None:
+        self.data = data
+        self.n_clusters = n_clusters
+        self.incumbent = incumbent
+        self.gap = gap
+        self.n_nodes = 0
+        self._stop = stop
+        self._report = report
+        self._open: list[tuple[float, int, Branch]] = []
+        self._changed = threading.Condition()
+        self._busy = 0
+        self._ended = False
+        self.root = self._branch((), (), facts)
+
+    @property
+    def size(self) -> int:
+        """Number of groups at the root."""
+        return self.root.relaxation.size if self.root.relaxation else 0
+
+    @property
+    def n_open(self) -> int:
+        """Number of nodes that still need a better bound."""
+        return len(self._open) + self._busy
+
+    @property
+    def target(self) -> float:
+        """Bound at which a node is closed, with a little to spare for rounding."""
+        return self.incumbent.inertia * (1 - 0.98 * self.gap)
+
+    def proven(self) -> float:
+        """Lower bound that the tree proves now."""
+        return min(self.incumbent.inertia, self.root.proven(self.incumbent.inertia))
+
+    def nodes(self, rows: NDArray[np.int64]) -> tuple[Node, ...]:
+        """The tree in preorder, if its row number ``i`` is number ``rows[i]`` of the certificate."""
+        return tuple(renumbered(node, rows) for node in self.root.nodes(self.incumbent.inertia))
+
+    def grow(self, n_jobs: int) -> None:
+        """Bound the root, then split open nodes."""
+        with threadpool_limits(n_jobs):
+            self._begin()
+        # The nodes of the tree are many and small: one thread for each worker is best.
+        with threadpool_limits(1):
+            if n_jobs == 1:
+                self._work()
+            else:
+                self._work_in_threads(n_jobs)
+
+    def _work(self) -> None:
+        """Split the weakest open node, until none is left or time is up."""
+        while (branch := self._next()) is not None:
+            self._split(branch)
+            with self._changed:
+                for side in branch.children:
+                    self._push(side)
+                self._busy -= 1
+                self._changed.notify_all()
+            self._report(self)
+
+    def _work_in_threads(self, n_jobs: int) -> None:
+        with ThreadPoolExecutor(n_jobs) as pool:
+            workers = [pool.submit(self._work) for _ in range(n_jobs)]
+            try:
+                for worker in workers:
+                    worker.result()
+            except BaseException:
+                self._ended = True  # the others end at their next step
+                raise
+
+    def _should_stop(self) -> bool:
+        return self._ended or self._stop()
+
+    def _begin(self) -> None:
+        root = self.root
+        if root.relaxation is not None:
+            start = dual_start(root.relaxation, root.relaxation.colours(self.incumbent.labels))
+            self._bound(root, start, ROOT)
+            if root.value < self.target and not self._should_stop():
+                self.incumbent.search(root.facts)
+        self._push(root)
+        self._report(self)
+
+    def _branch(self, together: tuple[Pair, ...], apart: tuple[Pair, ...], facts: Facts) -> Branch:
+        """Make a node of facts that already include what it is given."""
+        branch = Branch(together, apart, presolve(facts, self.n_clusters))
+        self.n_nodes += 1
+        if branch.presolved.witness:
+            branch.kind, branch.value = "contradiction", math.inf
+            return branch
+        relaxation = Relaxation(self.data, branch.facts, self.n_clusters)
+        if relaxation.size <= self.n_clusters:
+            branch.kind, branch.value = "few", relaxation.within
+        else:
+            branch.relaxation = relaxation
+        return branch
+
+    def _bound(self, branch: Branch, start: Dual, patience: Patience) -> None:
+        """Raise the bound of a node; where it stalls, fix pairs and go on with its child."""
+        assert branch.relaxation is not None
+        ascent = Ascent(branch.relaxation, start)
+
+        def stalled(running: Ascent) -> bool:
+            branch.value, branch.dual = running.value, running.best
+            if branch is self.root:
+                self._report(self)
+                if running.steps in ROUND_AT:
+                    self.incumbent.round(running.relaxation, running.Y)
+            return patience.is_over(running.history, self.target)
+
+        ascent.run(lambda: self.target, self._should_stop, stalled)
+        branch.value, branch.dual = ascent.value, ascent.best
+        if branch.value < self.target and ascent.steps and not self._should_stop():
+            self.incumbent.round(ascent.relaxation, ascent.Y)
+            self._fix(branch, patience)
+
+    def _fix(self, branch: Branch, patience: Patience) -> None:
+        """Fix pairs apart, if cliques then merge groups, and bound what is left."""
+        relaxation, dual = branch.relaxation, branch.dual
+        assert relaxation is not None
+        assert dual is not None
+        if not self.incumbent.is_whole:
+            return
+        fixed = fixed_apart(relaxation, dual, branch.value, self.incumbent.inertia)
+        if not fixed:
+            return
+        child = self._branch((), fixed, branch.facts.with_apart(fixed))
+        size = child.relaxation.size if child.relaxation else 0
+        if size > (1 - LEAST_MERGED) * relaxation.size:
+            return
+        branch.kind, branch.fixed, branch.children = "fixing", fixed, [child]
+        if child.relaxation is not None:
+            self._bound(child, dual.carried_over(relaxation, child.relaxation), patience)
+
+    def _push(self, branch: Branch) -> None:
+        """Put the leaf of a chain of fixings among the open nodes, unless it is closed."""
+        while branch.children:
+            branch = branch.children[0]
+        if branch.relaxation is not None and branch.value < self.target:
+            heapq.heappush(self._open, (branch.value, id(branch), branch))
+
+    def _next(self) -> Branch | None:
+        """Take the weakest open node, and wait for one while other workers may make some."""
+        with self._changed:
+            while not self._should_stop():
+                while self._open:
+                    _, _, branch = heapq.heappop(self._open)
+                    if branch.value < self.target:
+                        self._busy += 1
+                        return branch
+                if not self._busy:
+                    break
+                self._changed.wait(WAIT)
+            return None
+
+    def _split(self, branch: Branch) -> None:
+        relaxation, dual = branch.relaxation, branch.dual
+        assert relaxation is not None
+        assert dual is not None
+        pair = undecided_pair(relaxation, dual.nearest)
+        sides = (
+            self._branch((pair,), (), branch.facts.with_together([pair])),
+            self._branch((), (pair,), branch.facts.with_apart([pair])),
+        )
+        for side in sides:
+            if side.relaxation is not None:
+                self._bound(side, dual.carried_over(relaxation, side.relaxation), CHILD)
+        branch.kind, branch.pair, branch.children = "split", pair, list(sides)
+
+
+def renumbered(node: Node, rows: NDArray[np.int64]) -> Node:
+    """Name a node's rows by other numbers."""
+
+    def named(numbers: Iterable[int]) -> tuple[int, ...]:
+        return tuple(int(rows[number]) for number in numbers)
+
+    def pairs(given: Iterable[Pair]) -> tuple[Pair, ...]:
+        return tuple((int(rows[a]), int(rows[b])) for a, b in given)
+
+    return replace(
+        node,
+        together=pairs(node.together),
+        apart=pairs(node.apart),
+        deductions=tuple(
+            Deduction(d.kind, pairs([d.pair])[0], named(d.clique)) for d in node.deductions
+        ),
+        fixed=pairs(node.fixed),
+        pair=pairs([node.pair])[0] if node.pair else None,
+        witness=named(node.witness),
+    )
