@@ -389,3 +389,114 @@ def test_the_arguments_of_fit_are_combined():
         as_constraints(must_link=both, constraints=Constraints([(0, 1)]))
     with pytest.raises(TypeError, match=r"kempe\.Constraints, got list"):
         as_constraints(constraints=[(0, 1)])
+
+
+class TestFromIds:
+    def test_ids_stand_for_rows(self):
+        constraints = Constraints.from_ids(
+            [("ann", "bob")], [("bob", "cid")], ids=["bob", "cid", "ann"]
+        )
+        assert constraints == Constraints([(2, 0)], [(0, 1)], n_rows=3)
+
+    def test_frames_and_their_index_serve(self):
+        frame = pd.DataFrame({"x": [1.0, 2.0, 3.0]}, index=[70, 7, 77])
+        pairs = pd.DataFrame({"a": [7], "b": [77]})
+        constraints = Constraints.from_ids(cannot_link=pairs, ids=frame.index)
+        assert constraints == Constraints(None, [(1, 2)], n_rows=3)
+
+    def test_a_number_is_not_its_digits(self):
+        with pytest.raises(ValueError, match=r"must_link pair 1: no row has the id '7'"):
+            Constraints.from_ids([(7, 8), (8, "7")], ids=[7, 8])
+
+    def test_an_id_names_one_row(self):
+        with pytest.raises(ValueError, match="the id 'a' stands for 2 rows"):
+            Constraints.from_ids(ids=["a", "b", "a"])
+
+    def test_shapes_are_checked(self):
+        with pytest.raises(ValueError, match=r"pairs of ids, that is of shape \(m, 2\)"):
+            Constraints.from_ids([("a", "b", "a")], ids=["a", "b"])
+        with pytest.raises(ValueError, match="one per row"):
+            Constraints.from_ids(ids=[["a", "b"]])
+
+    def test_no_pairs_are_no_constraints(self):
+        assert Constraints.from_ids([], ids=["a"]) == Constraints(n_rows=1)
+
+    def test_pairs_of_strings_are_pointed_here(self):
+        with pytest.raises(TypeError, match=r"got \['ann', 'bob'\].*use Constraints.from_ids"):
+            Constraints([("ann", "bob")])
+
+
+def test_groups_of_a_data_frame_are_not_taken_for_positions():
+    frame = pd.DataFrame({"g": list("aab")}, index=[5, 6, 7])
+    by_group = frame.groupby("g")
+    with pytest.raises(TypeError, match=r"group 0 is a pandas index.*\.indices"):
+        Constraints.from_groups(by_group.groups.values())
+    assert Constraints.from_groups(by_group.indices.values()) == Constraints([(0, 1)])
+
+
+class TestUnion:
+    def test_has_the_pairs_of_both(self):
+        union = Constraints([(0, 1)], n_rows=5) | Constraints([(1, 2)], [(3, 4)])
+        assert union == Constraints([(0, 1), (1, 2)], [(3, 4)], n_rows=5)
+
+    def test_numbers_of_rows_must_agree(self):
+        with pytest.raises(ValueError, match="refer to 5 and 6 rows"):
+            Constraints(n_rows=5) | Constraints(n_rows=6)
+
+    def test_other_things_have_no_union(self):
+        with pytest.raises(TypeError, match="unsupported operand"):
+            Constraints() | [(0, 1)]  # type: ignore[operator]
+
+
+class TestViolations:
+    def test_are_the_pairs_that_labels_break(self):
+        constraints = Constraints([(0, 1), (1, 2)], [(0, 3), (1, 3)], n_rows=4)
+        broken = constraints.violations(["a", "b", "b", "b"])
+        assert broken == Constraints([(0, 1)], [(1, 3)], n_rows=4)
+
+    def test_a_fit_has_none(self, planted):
+        instance = planted(3)
+        assert instance.constraints.violations(instance.labels) == Constraints(
+            n_rows=instance.labels.size
+        )
+
+    def test_labels_must_fit_the_pairs(self):
+        with pytest.raises(ValueError, match="out of range for 2 rows"):
+            Constraints([(0, 2)]).violations([0, 1])
+        with pytest.raises(ValueError, match="one-dimensional"):
+            Constraints().violations([[0, 1]])
+
+
+class TestSplit:
+    def test_parts_are_disjoint_and_of_the_wanted_size(self):
+        pairs = np.arange(200).reshape(-1, 2)
+        whole = Constraints(pairs[:60], pairs[60:], n_rows=200)
+        fitting, scoring = whole.split(0.25, random_state=1)
+        assert (len(fitting.must_link), len(fitting.cannot_link)) == (45, 30)
+        assert (len(scoring.must_link), len(scoring.cannot_link)) == (15, 10)
+        both = fitting | scoring
+        np.testing.assert_array_equal(np.sort(both.must_link, axis=0), whole.must_link)
+        np.testing.assert_array_equal(np.sort(both.cannot_link, axis=0), whole.cannot_link)
+
+    def test_a_seed_repeats_it(self):
+        whole = Constraints(np.arange(40).reshape(-1, 2))
+        assert whole.split(random_state=3) == whole.split(random_state=3)
+        assert whole.split(random_state=3) != whole.split(random_state=4)
+
+    def test_what_follows_is_left_out(self):
+        """Of a must-linked triangle any pair follows from the two others, and so for (0, 3)."""
+        whole = Constraints([(0, 1), (1, 2), (0, 2)], [(0, 3), (1, 3), (2, 3)])
+        for seed in range(20):
+            fitting, scoring = whole.split(1 / 3, random_state=seed)
+            assert (len(fitting.must_link), len(fitting.cannot_link)) == (2, 2)
+            assert scoring == Constraints()
+
+    def test_a_contradiction_is_kept_to_score(self):
+        """A cannot-link pair that the first part joins follows from nothing."""
+        whole = Constraints([(0, 1)], [(0, 1)])
+        _, scoring = whole.split(1.0, random_state=0)
+        assert len(scoring.cannot_link) == 1
+
+    def test_the_share_is_checked(self):
+        with pytest.raises(ValueError, match="between 0 and 1"):
+            Constraints().split(1.5)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Set
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
@@ -119,6 +120,31 @@ class Constraints:
         return cls.from_groups(groups, n_rows=known.size, exclusive=True)
 
     @classmethod
+    def from_ids(
+        cls, must_link: object = None, cannot_link: object = None, *, ids: ArrayLike
+    ) -> Constraints:
+        """Read pairs of ids, such as customer numbers, instead of row numbers.
+
+        Parameters
+        ----------
+        must_link, cannot_link
+            Pairs of ids: an (m, 2) array, a list of tuples or a data frame of two columns.
+        ids : array of shape (n_rows,)
+            The id of each row of the data, each only once: a column or the index of a frame.
+
+        Examples
+        --------
+        >>> Constraints.from_ids([("ann", "bob")], ids=["bob", "cid", "ann"]).must_link.tolist()
+        [[2, 0]]
+        """
+        rows = _rows_of_ids(ids)
+        return cls(
+            _pairs_of_ids(must_link, rows, "must_link"),
+            _pairs_of_ids(cannot_link, rows, "cannot_link"),
+            n_rows=len(rows),
+        )
+
+    @classmethod
     def from_matrix(cls, matrix: Any) -> Constraints:
         """Read an n x n matrix, dense or sparse: positive entries must link, negative cannot.
 
@@ -160,11 +186,64 @@ class Constraints:
         >>> Constraints([(0, 1), (1, 2)], [(2, 3)]).subset([0, 2, 3]).must_link.tolist()
         [[0, 1]]
         """
-        size = self.n_rows
-        kept = _as_rows(rows, size)
-        if size is None:
-            size = 1 + max(int(p.max(initial=-1)) for p in (*self._both(), kept))
-        return _subset(self, kept, size)
+        kept = _as_rows(rows, self.n_rows)
+        return _subset(self, kept, max(self._size(), 1 + int(kept.max(initial=-1))))
+
+    def violations(self, labels: ArrayLike) -> Constraints:
+        """Give the pairs that a clustering does not respect.
+
+        Parameters
+        ----------
+        labels : array of shape (n_rows,)
+            The cluster of each row, by numbers or by names.
+
+        Examples
+        --------
+        >>> Constraints([(0, 1)], [(1, 2), (0, 2)]).violations([0, 1, 1])
+        Constraints(1 must-link, 1 cannot-link, 3 rows)
+        """
+        clusters = np.asarray(labels)
+        if clusters.ndim != 1:
+            raise ValueError(f"labels must be one-dimensional, got shape {clusters.shape}")
+        self.check_rows(clusters.size)
+        parted, kept_apart = (clusters[p[:, 0]] != clusters[p[:, 1]] for p in self._both())
+        return Constraints(
+            self.must_link[parted], self.cannot_link[~kept_apart], n_rows=clusters.size
+        )
+
+    def split(
+        self, held_out: float = 0.2, *, random_state: int | np.random.Generator | None = None
+    ) -> tuple[Constraints, Constraints]:
+        """Part the pairs at random into those to fit with and those to score with.
+
+        Pairs that follow from the first part are in neither of the two: every clustering that
+        respects the first part respects them, so they would praise any method.
+
+        Parameters
+        ----------
+        held_out
+            Share of the pairs of each kind to score with, between 0 and 1.
+        random_state
+            Seed or generator.
+
+        Returns
+        -------
+        fitting, scoring : Constraints
+
+        Examples
+        --------
+        >>> pairs = Constraints([(0, 1), (1, 2), (3, 4)], [(0, 3), (5, 6), (7, 8)])
+        >>> pairs.split(1 / 3, random_state=0)
+        (Constraints(2 must-link, 2 cannot-link), Constraints(1 must-link, 1 cannot-link))
+        """
+        if not 0 <= held_out <= 1:
+            raise ValueError(f"held_out must be a share between 0 and 1, got {held_out!r}")
+        rng = np.random.default_rng(random_state)
+        chosen = [_random_mask(len(pairs), held_out, rng) for pairs in self._both()]
+        masked = list(zip(self._both(), chosen, strict=True))
+        fitting = Constraints(*(pairs[~out] for pairs, out in masked), n_rows=self.n_rows)
+        scoring = Constraints(*(pairs[out] for pairs, out in masked), n_rows=self.n_rows)
+        return fitting, _without_implied(scoring, fitting, self._size())
 
     def without_must_link(self) -> Constraints:
         """Give the cannot-link pairs alone."""
@@ -206,6 +285,22 @@ class Constraints:
 
     def _both(self) -> tuple[Pairs, Pairs]:
         return self.must_link, self.cannot_link
+
+    def _size(self) -> int:
+        """Count the rows, as far as they are known."""
+        if self.n_rows is not None:
+            return self.n_rows
+        return 1 + max(int(pairs.max(initial=-1)) for pairs in self._both())
+
+    def __or__(self, other: Constraints) -> Constraints:
+        """Give the pairs of both."""
+        if not isinstance(other, Constraints):
+            return NotImplemented
+        sizes = {c.n_rows for c in (self, other)} - {None}
+        if len(sizes) > 1:
+            raise ValueError(f"the constraints refer to {self.n_rows} and {other.n_rows} rows")
+        pairs = zip(self._both(), other._both(), strict=True)
+        return Constraints(*map(np.concatenate, pairs), n_rows=sizes.pop() if sizes else None)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Constraints):
@@ -271,13 +366,13 @@ def _as_pairs(value: object, name: str) -> Pairs:
     return _frozen(np.ascontiguousarray(_as_integers(pairs, name)))
 
 
-def _as_table(value: object, name: str) -> NDArray[Any]:
+def _as_table(value: object, name: str, dtype: type | None = None) -> NDArray[Any]:
     if isinstance(value, (Set, Iterator)):
         value = list(value)
     try:
-        table = np.asarray(value)
+        table = np.asarray(value, dtype=dtype)
         if table.ndim == 1 and table.dtype.kind == "O":  # a series of tuples
-            table = np.asarray(table.tolist())
+            table = np.asarray(table.tolist(), dtype=dtype)
     except ValueError:
         raise ValueError(_not_pairs(name, "got entries of different lengths")) from None
     if table.ndim == 0:
@@ -304,7 +399,10 @@ def _as_integers(pairs: NDArray[Any], name: str) -> Pairs:
     try:
         numbers = pairs.astype(np.float64)
     except (TypeError, ValueError):
-        raise TypeError(f"{name} must hold row numbers, got {pairs.dtype} values") from None
+        raise TypeError(
+            f"{name} must hold row numbers, got {pairs[0].tolist()}; "
+            "for pairs of ids use Constraints.from_ids"
+        ) from None
     wrong = ~(np.isfinite(numbers) & (numbers == np.floor(numbers)))
     if wrong.any():
         position = int(np.flatnonzero(wrong.any(axis=1))[0])
@@ -316,6 +414,11 @@ def _as_integers(pairs: NDArray[Any], name: str) -> Pairs:
 
 
 def _as_group(group: ArrayLike, position: int) -> NDArray[np.int64]:
+    if type(group).__module__.partition(".")[0] == "pandas" and hasattr(group, "get_indexer"):
+        raise TypeError(
+            f"group {position} is a pandas index, which holds labels and not row numbers; "
+            "df.groupby(...).indices.values() gives row numbers"
+        )
     rows = np.asarray(sorted(group) if isinstance(group, Set) else group)
     if rows.ndim != 1:
         raise ValueError(f"group {position} must be a list of row numbers, got shape {rows.shape}")
@@ -429,10 +532,57 @@ def _check_range(pairs: Pairs, n_rows: int, name: str) -> None:
     )
 
 
+def _random_mask(size: int, share: float, rng: np.random.Generator) -> NDArray[np.bool_]:
+    return rng.permutation(size) < round(share * size)
+
+
+def _without_implied(pairs: Constraints, known: Constraints, size: int) -> Constraints:
+    """Leave out the pairs that follow from the known ones."""
+    group = _groups(known.must_link, size)
+    joined, together = (group[p[:, 0]] == group[p[:, 1]] for p in pairs._both())
+    apart = {frozenset(edge) for edge in group[known.cannot_link].tolist()}
+    implied = [frozenset(edge) in apart for edge in group[pairs.cannot_link].tolist()]
+    news = ~np.array(implied, dtype=bool) | together
+    return Constraints(pairs.must_link[~joined], pairs.cannot_link[news], n_rows=pairs.n_rows)
+
+
+def _groups(must_link: Pairs, size: int) -> NDArray[np.int32]:
+    """Give each row the number of its group, which must-link pairs join."""
+    links = (must_link[:, 0], must_link[:, 1])
+    graph = sparse.coo_array((np.ones(len(must_link), dtype=np.int8), links), (size, size))
+    return np.asarray(sparse.csgraph.connected_components(graph, directed=False)[1])
+
+
+def _rows_of_ids(ids: ArrayLike) -> dict[Any, int]:
+    names = np.asarray(ids, dtype=object)
+    if names.ndim != 1:
+        raise ValueError(f"ids must be one-dimensional, one per row, got shape {names.shape}")
+    rows = {name: row for row, name in enumerate(names.tolist())}
+    if len(rows) < names.size:
+        counts = Counter(names.tolist())
+        name, count = counts.most_common(1)[0]
+        raise ValueError(f"the id {name!r} stands for {count} rows; an id must name one row")
+    return rows
+
+
+def _pairs_of_ids(value: object, rows: dict[Any, int], name: str) -> Pairs | None:
+    if value is None:
+        return None
+    pairs = _as_table(value, name, object)  # as objects: 7 and "7" are two ids
+    if pairs.size and (pairs.ndim != 2 or pairs.shape[1] != 2):
+        raise ValueError(f"{name} must be pairs of ids, that is of shape (m, 2), got {pairs.shape}")
+    try:
+        found = [rows[entry] for pair in pairs.tolist() for entry in pair]
+    except KeyError as error:
+        unknown = error.args[0]
+        position = next(i for i, pair in enumerate(pairs.tolist()) if unknown in pair)
+        raise ValueError(f"{name} pair {position}: no row has the id {unknown!r}") from None
+    return np.array(found, dtype=np.int64).reshape(-1, 2)
+
+
 def _subset(constraints: Constraints, rows: NDArray[np.int64], size: int) -> Constraints:
     ml, cl = constraints._both()
-    graph = sparse.coo_array((np.ones(len(ml), dtype=np.int8), (ml[:, 0], ml[:, 1])), (size, size))
-    _, group = sparse.csgraph.connected_components(graph, directed=False)
+    group = _groups(ml, size)
     # A group is represented in the subset by its first row there.
     first = np.full(size, -1, dtype=np.int64)
     first[group[rows[::-1]]] = np.arange(rows.size)[::-1]
