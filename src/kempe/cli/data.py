@@ -98,13 +98,8 @@ def constraints_of(given: Given, must_link: Path | None, cannot_link: Path | Non
 
     from kempe.constraints import Constraints
 
-    n_rows = given.rows.shape[0]
-    pairs = read_constraints(must_link, cannot_link, n_rows)
+    pairs = read_constraints(must_link, cannot_link, given.rows.shape[0])
     if given.known is None:
         return pairs
     labelled = Constraints.from_labels(np.array(given.known, dtype=str), unlabelled=UNLABELLED)
-    return Constraints(
-        np.concatenate([labelled.must_link, pairs.must_link]),
-        np.concatenate([labelled.cannot_link, pairs.cannot_link]),
-        n_rows=n_rows,
-    )
+    return labelled | pairs
