@@ -256,7 +256,7 @@ class _Proof:
         nodes = sum(tree.n_nodes for _, tree in self._trees)
         n_open = sum(tree.n_open for _, tree in self._trees)
         state = ProofState(elapsed, bound, inertia, nodes, n_open)
-        if self._callbacks.on_bound(state):
+        if not self._ended and self._callbacks.on_bound(state):
             self._ended = True
 
     def _bound(self) -> float:

@@ -250,6 +250,7 @@ class Tree:
         relaxation = Relaxation(self.data, branch.facts, self.n_clusters)
         if relaxation.size <= self.n_clusters:
             branch.kind, branch.value = "few", relaxation.within
+            self.incumbent.take_groups(relaxation)
         else:
             branch.relaxation = relaxation
         return branch
