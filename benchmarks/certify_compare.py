@@ -76,15 +76,18 @@ def main(
 
 
 def read_certificates(path: Path, collection: str) -> dict[Instance, Bounds]:
-    """Bounds of the instances of a collection."""
+    """Bounds of the instances of a collection, the best of all certificates of each."""
+    found: dict[Instance, Bounds] = {}
     with path.open(encoding="utf-8", newline="") as file:
-        return {
-            (row["name"], float(row["level"])): Bounds(
-                float(row["lower_bound"]), float(row["inertia"])
-            )
-            for row in csv.DictReader(file)
-            if row["collection"] == collection
-        }
+        for row in csv.DictReader(file):
+            if row["collection"] == collection:
+                own = Bounds(float(row["lower_bound"]), float(row["inertia"]))
+                instance = row["name"], float(row["level"])
+                known = found.get(instance, own)
+                found[instance] = Bounds(
+                    max(own.lower, known.lower), min(own.inertia, known.inertia)
+                )
+    return found
 
 
 def read_authors(path: Path, collection: str) -> Figures:

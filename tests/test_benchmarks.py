@@ -208,8 +208,10 @@ def test_optimal_instances_are_counted_in_the_report_and_for_the_authors(script,
     compare = script("certify_compare")
     table = tmp_path / "bounds.csv"
     header = "collection,name,level,inertia,lower_bound\n"
-    table.write_text(f"{header}COL3,n500-k2,0.05,2000,2000\nCOL1,iris,0.05,1,1\n")
+    rows = ["COL3,n500-k2,0.05,2000,1900", "COL3,n500-k2,0.05,2100,2000", "COL1,iris,0.05,1,1"]
+    table.write_text(header + "\n".join(rows))
     bounds = compare.read_certificates(table, "COL3")
+    assert bounds == {("n500-k2", 0.05): compare.Bounds(2000.0, 2000.0)}
     known = compare.read_authors(authors / "reference" / "kskm_authors.csv", "COL3")
     methods = compare.read_report(compare.REPORT, "COL3") | {compare.AUTHORS: known}
     assert {"kempe", "KSKM", "PCCC"} < set(methods)

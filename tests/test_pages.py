@@ -18,8 +18,9 @@ PAGES = ("index.md", "user_guide.md", "methods.md", "certificates.md", "benchmar
 
 
 @pytest.fixture
-def lines():
-    """Run all blocks of a page among names that a reader is expected to have."""
+def lines(tmp_path, monkeypatch):
+    """Run all blocks of a page, in a folder of its own, among names that a reader has."""
+    monkeypatch.chdir(tmp_path)
     pandas = pytest.importorskip("pandas")
     rng = np.random.default_rng(0)
     must_link = np.array([(0, 1), (4, 7)])

@@ -39,11 +39,8 @@ int CutPool::add(const CutList& cuts, std::span<const double> multipliers) {
 }
 
 void CutPool::append(Vertex row, Vertex column, double coefficient) {
+    if (row != column && groups_.apart(row, column)) return;
     coefficient *= static_cast<double>(groups_.scale[row]) * groups_.scale[column];
-    if (row != column && groups_.apart(row, column)) {
-        hidden_.push_back({row, column, static_cast<float>(coefficient)});
-        return;
-    }
     squared_norm_.back() += coefficient * coefficient * (row == column ? 1.0 : 0.5);
     entries_.push_back({row, column, static_cast<float>(coefficient)});
 }
@@ -56,7 +53,6 @@ void CutPool::compile(Vertex centre, std::span<const Vertex> members) {
         for (std::size_t b = 0; b < a; ++b) append(members[a], members[b], -1.0);
     }
     first_.push_back(static_cast<std::int64_t>(entries_.size()));
-    first_hidden_.push_back(static_cast<std::int64_t>(hidden_.size()));
     free_.push_back(is_equality(members));
 }
 
@@ -68,25 +64,18 @@ bool CutPool::is_equality(std::span<const Vertex> members) const {
     return true;
 }
 
-void CutPool::take(float* work, const Entry& entry, double change) const {
-    const std::size_t n = groups_.size;
-    if (entry.row == entry.column) {
-        work[entry.row * n + entry.row] -= static_cast<float>(change * entry.coefficient);
-        return;
-    }
-    const float half = static_cast<float>(0.5 * change * entry.coefficient);
-    work[entry.row * n + entry.column] -= half;
-    work[entry.column * n + entry.row] -= half;
-}
-
 void CutPool::step(float* work, std::size_t t, double change) const {
-    for (std::int64_t e = first_[t]; e < first_[t + 1]; ++e) take(work, entries_[e], change);
-}
-
-void CutPool::add_hidden(float* work) const {
-    for (std::size_t t = 0; t < multipliers_.size(); ++t)
-        for (std::int64_t e = first_hidden_[t]; e < first_hidden_[t + 1]; ++e)
-            take(work, hidden_[e], -multipliers_[t]);
+    const std::size_t n = groups_.size;
+    for (std::int64_t e = first_[t]; e < first_[t + 1]; ++e) {
+        const Entry& entry = entries_[e];
+        if (entry.row == entry.column) {
+            work[entry.row * n + entry.row] -= static_cast<float>(change * entry.coefficient);
+            continue;
+        }
+        const float half = static_cast<float>(0.5 * change * entry.coefficient);
+        work[entry.row * n + entry.column] -= half;
+        work[entry.column * n + entry.row] -= half;
+    }
 }
 
 void CutPool::subtract(float* work) const {
@@ -142,9 +131,8 @@ int CutPool::drop(int patience) {
 void CutPool::clear() {
     cuts_ = {};
     multipliers_.clear();
-    first_ = first_hidden_ = {0};
+    first_ = {0};
     entries_.clear();
-    hidden_.clear();
     squared_norm_.clear();
     free_.clear();
     idle_.clear();
@@ -222,16 +210,6 @@ double project(CutPool& pool, In2<float> matrix, Matrix work, Matrix nearest, in
     });
 }
 
-void subtract(const CutPool& pool, Matrix matrix) {
-    check_matrix(pool.groups(), matrix.shape(0), matrix.shape(1));
-    unlocked([&] { pool.subtract(matrix.data()); });
-}
-
-void add_hidden(const CutPool& pool, Matrix matrix) {
-    check_matrix(pool.groups(), matrix.shape(0), matrix.shape(1));
-    unlocked([&] { pool.add_hidden(matrix.data()); });
-}
-
 nb::tuple arrays(const CutPool& pool) {
     auto copy = pool.cuts();
     auto multipliers = pool.multipliers();
@@ -253,8 +231,6 @@ void bind_cuts(nb::module_& m) {
              nb::arg("multipliers"))
         .def("project", &project, nb::arg("matrix"), nb::arg("work"), nb::arg("nearest"),
              nb::arg("sweeps"))
-        .def("subtract", &subtract, nb::arg("matrix"))
-        .def("add_hidden", &add_hidden, nb::arg("matrix"))
         .def("drop", &CutPool::drop, nb::arg("patience"))
         .def("scale_multipliers", &CutPool::scale_multipliers, nb::arg("factor"))
         .def("arrays", &arrays);

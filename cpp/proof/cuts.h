@@ -52,10 +52,6 @@ class CutPool {
     // begins as the matrix and ends as it less all multiplied cuts. Returns the largest change of
     // a multiplier, times the norm of its cut, in the last sweep.
     double sweep(float* work, int sweeps);
-    // Take all multiplied cuts from a matrix, but for what they say of pairs that are apart.
-    void subtract(float* work) const;
-    // Add just what they say of those pairs.
-    void add_hidden(float* work) const;
     // Forget cuts whose multiplier has been zero at `patience` calls in a row.
     int drop(int patience);
     void clear();
@@ -68,8 +64,8 @@ class CutPool {
     const std::vector<double>& multipliers() const { return multipliers_; }
 
  private:
-    // Coefficients of a cut in a symmetric matrix. Those of pairs that are apart are kept hidden:
-    // Y is zero there, and no sweep needs to see them.
+    // Coefficients of a cut in a symmetric matrix, those of pairs that are apart left out: Y is
+    // zero there.
     struct Entry {
         std::int32_t row, column;
         float coefficient;  // of the pair, both triangles together
@@ -77,14 +73,14 @@ class CutPool {
     void compile(Vertex centre, std::span<const Vertex> members);
     void append(Vertex row, Vertex column, double coefficient);
     bool is_equality(std::span<const Vertex> members) const;
-    void take(float* work, const Entry& entry, double change) const;
+    void subtract(float* work) const;
     void step(float* work, std::size_t t, double change) const;
 
     const Groups groups_;
     CutList cuts_;
     std::vector<double> multipliers_;
-    std::vector<std::int64_t> first_{0}, first_hidden_{0};
-    std::vector<Entry> entries_, hidden_;
+    std::vector<std::int64_t> first_{0};
+    std::vector<Entry> entries_;
     std::vector<double> squared_norm_;
     std::vector<std::uint8_t> free_;
     std::vector<std::int32_t> idle_;

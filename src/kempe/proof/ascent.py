@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from kempe import _core
 from kempe.graph import CannotLinkGraph
 from kempe.proof.certificate import Cuts
-from kempe.proof.dual import Dual, chosen
+from kempe.proof.dual import Dual, chosen, cut_matrix
 from kempe.proof.fantope import Fantope
 from kempe.proof.relaxation import Floats, Relaxation, Singles
 
@@ -115,10 +115,8 @@ class Ascent:
         self._outer = np.outer(self.relaxation.unit, self.relaxation.unit).astype(np.float32)
         self._gram = (self.relaxation.gram / self._penalty).astype(np.float32)
         # The multiplier of the constraint that the halves agree: cuts less slack.
-        self._lagged = start.slack / np.float32(self._penalty)
-        self._pool.subtract(self._lagged)
-        self._lagged *= -1
-        self._pool.add_hidden(self._lagged)
+        lagged = cut_matrix(cuts, self.relaxation.weight) - start.slack
+        self._lagged = (lagged / self._penalty).astype(np.float32)
         self._work = np.empty((n, n), dtype=np.float32)
         self._previous = np.empty((n, n), dtype=np.float32)
 
@@ -148,12 +146,12 @@ class Ascent:
         self.history.append(self.value)
 
     def _dual(self) -> Dual:
-        slack = self._nearest - self._work
-        self._pool.add_hidden(slack)
-        slack *= np.float32(self._penalty)
+        """Multipliers that make up the matrix exactly, whatever the sweeps have rounded."""
         centres, offsets, members, multipliers = self._pool.arrays()
         cuts = Cuts(centres, offsets, members, multipliers * self._penalty)
-        return Dual(slack, cuts, self._nearest.copy(), self._penalty)
+        slack = cut_matrix(cuts, self.relaxation.weight) - self._penalty * self._lagged
+        np.maximum(slack, 0.0, out=slack, where=~self.relaxation.cannot)
+        return Dual(slack.astype(np.float32), cuts, self._nearest.copy(), self._penalty)
 
     def _separate(self) -> None:
         self._pool.drop(PATIENCE)

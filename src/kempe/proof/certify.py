@@ -248,14 +248,15 @@ class _Proof:
 
     def _report(self, _: Tree) -> None:
         """Note the bound and tell the callbacks."""
-        bound = min(self._bound(), self._incumbent.inertia)
+        inertia = self._incumbent.inertia * self._data.unit
+        bound = min(self._bound() * self._data.unit, inertia)
         elapsed = time.perf_counter() - self._started
-        if not self._history or self._history[-1][1:] != (bound, self._incumbent.inertia):
-            self._history.append((elapsed, bound, self._incumbent.inertia))
+        if not self._history or self._history[-1][1:] != (bound, inertia):
+            self._history.append((elapsed, bound, inertia))
         nodes = sum(tree.n_nodes for _, tree in self._trees)
         n_open = sum(tree.n_open for _, tree in self._trees)
-        state = ProofState(elapsed, bound, self._incumbent.inertia, nodes, n_open)
-        if self._callbacks.on_bound(state):
+        state = ProofState(elapsed, bound, inertia, nodes, n_open)
+        if not self._ended and self._callbacks.on_bound(state):
             self._ended = True
 
     def _bound(self) -> float:

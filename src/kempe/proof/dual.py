@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from kempe.proof.certificate import Cuts, Multipliers
-from kempe.proof.relaxation import Floats, Relaxation, Singles
+from kempe.proof.relaxation import Data, Floats, Relaxation, Singles
 
 
 @dataclass(frozen=True, eq=False)
 class Dual:
-    """Slack and cuts in the unit of the data, and the matrix that they were found beside.
+    """Slack and cuts in the unit of the scaled data, and the matrix that they were found beside.
 
     Attributes
     ----------
@@ -34,14 +34,18 @@ class Dual:
     nearest: Singles
     penalty: float
 
-    def multipliers(self) -> Multipliers:
-        """Give slack and cuts in a unit in which single precision does not underflow."""
-        scale = 2.0 ** round(math.log2(self.penalty))
-        used = self.cuts.multipliers != 0
-        cuts = chosen(self.cuts, np.flatnonzero(used))
-        scaled = Cuts(cuts.centres, cuts.offsets, cuts.members, cuts.multipliers / scale)
-        slack = np.tril(self.slack) / np.float32(scale)
-        return Multipliers(slack + np.tril(slack, -1).T, scaled, scale)
+    def multipliers(self, data: Data) -> Multipliers:
+        """Give slack and cuts in the unit of the user, those without a multiplier left out."""
+        power = round(math.log2(self.penalty))
+        cuts = chosen(self.cuts, np.flatnonzero(self.cuts.multipliers))
+        # Slack and cuts are in the unit of the inertia; cuts are over weights besides.
+        mu = np.ldexp(cuts.multipliers, data.mass - power)
+        slack = np.ldexp(np.tril(self.slack), -power)
+        return Multipliers(
+            slack + np.tril(slack, -1).T,
+            Cuts(cuts.centres, cuts.offsets, cuts.members, mu),
+            math.ldexp(1.0, power + 2 * data.length + data.mass),
+        )
 
     def carried_over(self, old: Relaxation, new: Relaxation) -> Dual:
         """Give multipliers for a node with more facts, which prove no less there.
@@ -59,6 +63,23 @@ class Dual:
         return Dual(
             _symmetric(slack), _renamed(self.cuts, into), _symmetric(nearest), self.penalty
         )
+
+
+def cut_matrix(cuts: Cuts, weight: Floats) -> Floats:
+    """Sum of all multiplied cuts, left less right, in the scale of Y.
+
+    With V a row for each cut, 1 at its centre and -1 at its members, twice right less left is
+    (V Z V')_tt + Z_ii - sum_J Z_jj.
+    """
+    m = cuts.centres.size
+    own = np.concatenate([np.arange(m), np.repeat(np.arange(m), np.diff(cuts.offsets))])
+    groups = np.concatenate([cuts.centres, cuts.members])
+    signs = np.repeat([1.0, -1.0], [m, cuts.members.size])
+    V = sparse.csr_array((signs, (own, groups)), shape=(m, weight.size))
+    twice = (V.T @ V.multiply(cuts.multipliers[:, None])).toarray()
+    twice[np.diag_indices_from(twice)] += V.T @ cuts.multipliers
+    root = np.sqrt(weight)
+    return np.asarray(-0.5 * twice / root / root[:, None])
 
 
 def chosen(cuts: Cuts, which: NDArray[np.intp]) -> Cuts:

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from kempe.proof.dual import Dual
+from kempe.proof.dual import Dual, cut_matrix
 from kempe.proof.facts import Pair
 from kempe.proof.relaxation import Relaxation
 
-# A fixing must survive the rounding errors of whoever checks it.
-MARGIN = 1e-7
+# A fixing must survive the rounding errors of whoever checks it, relative to all sums of squares.
+MARGIN = 1e-8
 
 
-def fixed_apart(
-    relaxation: Relaxation, dual: Dual, value: float, inertia: float
-) -> tuple[Pair, ...]:
+def fixed_apart(relaxation: Relaxation, dual: Dual, inertia: float) -> tuple[Pair, ...]:
     """Rows of pairs that no clustering better than ``inertia`` has together.
 
     The bound has dropped <S, Y>. With groups i and j together it is at least 2 S_ij Y_ij, and Y_ij
@@ -24,7 +22,8 @@ def fixed_apart(
     free = (~relaxation.cannot).astype(np.float64)
     heaviest = (free * weight) @ free.T
     gain = 2 * dual.slack * np.sqrt(np.outer(weight, weight)) / np.maximum(heaviest, weight.min())
-    settled = value + gain >= inertia * (1 + MARGIN)
+    value = relaxation.value(dual.slack - cut_matrix(dual.cuts, weight), 1.0)
+    settled = gain >= max(inertia - value, 0.0) + MARGIN * relaxation.total
     pairs = np.argwhere(np.triu(settled & ~relaxation.cannot, 1))
     rows = relaxation.first_row
     return tuple((int(rows[i]), int(rows[j])) for i, j in pairs)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,14 +71,28 @@ class Incumbent:
         if self._problem.is_proper(colours):
             self._descend(colours)
         else:
-            self._search(self._problem.constraints, of_groups, relaxation)
+            self._search(
+                self._problem.constraints,
+                self._problem.n_supernodes,
+                init=_centroids(relaxation, of_groups),
+                max_mutations=0,
+            )
+
+    def take_groups(self, relaxation: Relaxation) -> None:
+        """Make each group a cluster, where there are so few that this is best."""
+        position = relaxation.position[relaxation.facts.group]
+        if (position < 0).any():  # rows without weight need a cluster too
+            self.search(relaxation.facts)
+        else:
+            self.offer(position)
 
     def search(self, facts: Facts) -> None:
         """Search among the clusterings that agree with what is known."""
         rows = facts.first_row
         together = np.column_stack([rows[facts.group], np.arange(facts.group.size)])
         apart = rows[np.argwhere(np.triu(facts.cannot))]
-        self._search(Constraints(together[together[:, 0] != together[:, 1]], apart))
+        known = Constraints(together[together[:, 0] != together[:, 1]], apart)
+        self._search(known, facts.n_groups)
 
     def offer(self, labels: NDArray[np.int32]) -> None:
         """Take labels if they are better."""
@@ -91,17 +106,10 @@ class Incumbent:
         lower = self._descent.descend(context, colours)
         self.offer(self._problem.labels(full_solution(self._problem, lower).colours))
 
-    def _search(
-        self,
-        constraints: Constraints,
-        clusters: NDArray[np.int32] | None = None,
-        relaxation: Relaxation | None = None,
-    ) -> None:
-        """Search, or descend from the centroids of clusters."""
-        model = KempeKMeans(self._problem.n_clusters, random_state=self._seed())
-        model.time_limit = max(self._stopper.remaining, 1e-3)
-        if clusters is not None and relaxation is not None:
-            model.init, model.max_mutations = _centroids(relaxation, clusters), 0
+    def _search(self, constraints: Constraints, n_groups: int, **settings: Any) -> None:
+        k = min(self._problem.n_clusters, n_groups)
+        limit = None if np.isinf(self._stopper.remaining) else max(self._stopper.remaining, 1e-3)
+        model = KempeKMeans(k, random_state=self._seed(), time_limit=limit, **settings)
         try:
             model.fit(self._data.rows, constraints=constraints, sample_weight=self._data.weight)
         except (NoSolutionFoundError, InfeasibleConstraintsError):
@@ -127,6 +135,9 @@ class PartIncumbent:
         self.inertia = data.inertia(labels)
 
     def round(self, relaxation: Relaxation, Y: Singles) -> None:
+        """Do nothing."""
+
+    def take_groups(self, relaxation: Relaxation) -> None:
         """Do nothing."""
 
     def search(self, facts: Facts) -> None:

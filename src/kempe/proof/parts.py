@@ -53,7 +53,7 @@ def part_tree(
     report: Callable[[Tree], None],
 ) -> Tree:
     """Give the tree of a part, whose rows it numbers from 0."""
-    own = Data(data.rows[rows], data.weight[rows])
+    own = data.part(rows)
     facts = Facts.of(
         Problem.build(
             own.rows,

@@ -10,7 +10,8 @@ has <G, Y> above u'Mu plus the k - 1 largest eigenvalues of P M P, P = I - u u'.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -31,15 +32,38 @@ Singles = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Data:
-    """Rows, centred, and their weights."""
+    """Rows, centred, and their weights, both near 1, so that single precision can be used.
+
+    Attributes
+    ----------
+    rows, weight
+        The user's, divided by powers of two.
+    length, mass
+        Exponents of these powers.
+    """
 
     rows: Floats
     weight: Floats
+    length: int = 0
+    mass: int = 0
 
     @classmethod
     def centred(cls, rows: Floats, weight: Floats) -> Data:
-        """Move rows to their weighted mean, which costs fewest digits."""
-        return cls(rows - weight @ rows / weight.sum(), weight)
+        """Move rows to their weighted mean and scale them."""
+        mass = _exponent(weight)
+        scaled = np.ldexp(weight, -mass)
+        moved = rows - scaled @ rows / scaled.sum()
+        length = _exponent(moved)
+        return cls(np.ldexp(moved, -length), scaled, length, mass)
+
+    @property
+    def unit(self) -> float:
+        """Inertia of the user's rows where that of these is 1."""
+        return math.ldexp(1.0, 2 * self.length + self.mass)
+
+    def part(self, rows: NDArray[np.int64]) -> Data:
+        """Some of the rows, in the same unit."""
+        return replace(self, rows=self.rows[rows], weight=self.weight[rows])
 
     @cached_property
     def total(self) -> float:
@@ -58,6 +82,11 @@ class Data:
         weight, total = self.sums(labels, int(labels.max()) + 1)
         mean = np.divide(total, weight[:, None], out=np.zeros_like(total), where=weight[:, None] > 0)
         return float(self.weight @ ((self.rows - mean[labels]) ** 2).sum(axis=1))
+
+
+def _exponent(values: Floats) -> int:
+    """Exponent of a power of two just above all values."""
+    return int(np.frexp(np.abs(values).max(initial=0.0))[1])
 
 
 class Relaxation:

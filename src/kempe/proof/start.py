@@ -24,6 +24,9 @@ PENALTY = 0.3
 def dual_start(relaxation: Relaxation, colours: NDArray[np.intp]) -> Dual:
     """Make the multipliers that a clustering suggests."""
     candidate = _Candidate(relaxation, colours)
+    nearest = (candidate.indicator @ candidate.indicator.T).astype(np.float32)
+    if candidate.scale == 0.0:  # every cluster is a point, and nothing can be better
+        return Dual(np.zeros_like(nearest), Cuts.none(), nearest, 1.0)
     # The best value lies about the largest eigenvalue of the scatter within the clusters.
     found = minimize_scalar(
         lambda power: -candidate.value(candidate.scale * 2.0**power),
@@ -32,7 +35,6 @@ def dual_start(relaxation: Relaxation, colours: NDArray[np.intp]) -> Dual:
         options={"maxiter": 8},
     )
     slack = candidate.slack(candidate.scale * 2.0**found.x).astype(np.float32)
-    nearest = (candidate.indicator @ candidate.indicator.T).astype(np.float32)
     return Dual(slack, Cuts.none(), nearest, PENALTY * candidate.scale)
 
 

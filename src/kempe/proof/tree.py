@@ -76,11 +76,13 @@ class Branch:
         below = min(child.proven(inertia) for child in self.children)
         return max(self.value, min(inertia, below))
 
-    def nodes(self, inertia: float, parent: int | None = None, before: int = 0) -> Iterator[Node]:
+    def nodes(
+        self, data: Data, inertia: float, parent: int | None = None, before: int = 0
+    ) -> Iterator[Node]:
         """The tree in preorder; children that prove no more than their parent are left out."""
         useful = bool(self.children) and self.proven(inertia) > self.value
         kind = self.kind if useful or self.kind in ("few", "contradiction") else "bound"
-        proof = self.dual.multipliers() if kind in ("bound", "fixing") and self.dual else None
+        proof = self.dual.multipliers(data) if kind in ("bound", "fixing") and self.dual else None
         yield Node(
             parent=parent,
             kind=kind,
@@ -94,7 +96,7 @@ class Branch:
         )
         count = before + 1
         for child in self.children if useful else ():
-            for node in child.nodes(inertia, before, count):
+            for node in child.nodes(data, inertia, before, count):
                 count += 1
                 yield node
 
@@ -190,7 +192,8 @@ class Tree:
 
     def nodes(self, rows: NDArray[np.int64]) -> tuple[Node, ...]:
         """The tree in preorder, if its row number ``i`` is number ``rows[i]`` of the certificate."""
-        return tuple(renumbered(node, rows) for node in self.root.nodes(self.incumbent.inertia))
+        inertia = self.incumbent.inertia
+        return tuple(renumbered(node, rows) for node in self.root.nodes(self.data, inertia))
 
     def grow(self, n_jobs: int) -> None:
         """Bound the root, then split open nodes."""
@@ -247,6 +250,7 @@ class Tree:
         relaxation = Relaxation(self.data, branch.facts, self.n_clusters)
         if relaxation.size <= self.n_clusters:
             branch.kind, branch.value = "few", relaxation.within
+            self.incumbent.take_groups(relaxation)
         else:
             branch.relaxation = relaxation
         return branch
@@ -277,7 +281,7 @@ class Tree:
         assert dual is not None
         if not self.incumbent.is_whole:
             return
-        fixed = fixed_apart(relaxation, dual, branch.value, self.incumbent.inertia)
+        fixed = fixed_apart(relaxation, dual, self.incumbent.inertia)
         if not fixed:
             return
         child = self._branch((), fixed, branch.facts.with_apart(fixed))

@@ -1,0 +1,247 @@
+"""``certify``: what it takes, when it ends, what it hands back."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import kempe
+from kempe import Constraints, InfeasibleConstraintsError, KempeKMeans, certify
+from kempe.proof import OptimalityCertificate, ProofCallbacks
+from kempe.proof import certify as certify_module
+from kempe.proof import parts as parts_module
+from kempe.proof.certificate import relative_gap
+from random_certificates import random_tiny
+
+
+def overlapping(seed: int = 0, n: int = 60, k: int = 4, pairs: int = 60) -> dict[str, object]:
+    """Points without clusters, and cannot-link pairs that a hidden clustering obeys."""
+    rng = np.random.default_rng(seed)
+    hidden = rng.integers(k, size=n)
+    drawn = rng.integers(n, size=(pairs, 2))
+    apart = drawn[hidden[drawn[:, 0]] != hidden[drawn[:, 1]]]
+    return {"X": rng.normal(size=(n, 3)), "n_clusters": k, "cannot_link": apart}
+
+
+def verified(certificate: OptimalityCertificate, X, **given) -> OptimalityCertificate:
+    proven = certificate.verify(X, **given)
+    assert proven.lower_bound == pytest.approx(certificate.lower_bound, rel=1e-9)
+    return certificate
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_tiny_problems_are_proven_optimal(seed):
+    tiny = random_tiny(np.random.default_rng(1000 + seed))
+    feasible = tiny.feasible()
+    best = float(tiny.inertias(feasible).min())
+    given = {"must_link": tiny.must_link, "cannot_link": tiny.cannot_link}
+    weights = {"sample_weight": tiny.weights}
+    if not tiny.weights.any():
+        return
+    labels = feasible[seed % len(feasible)]
+    certificate = certify(
+        tiny.X, labels, n_clusters=tiny.n_clusters, **given, **weights, gap=1e-3, random_state=0
+    )
+    room = 1e-8 * (best + np.abs(tiny.X).max() ** 2 * tiny.weights.sum())
+    assert certificate.lower_bound <= best + room
+    assert certificate.inertia >= best - room
+    assert certificate.is_optimal or certificate.inertia - certificate.lower_bound <= room
+    verified(certificate, tiny.X, **given, **weights)
+
+
+def test_labels_may_come_from_a_search_an_array_or_a_model():
+    problem = overlapping(n=30, pairs=20)
+    X, pairs = problem["X"], {"cannot_link": problem["cannot_link"]}
+    model = KempeKMeans(4, random_state=0).fit(X, **pairs)
+    found = [
+        certify(X, n_clusters=4, random_state=0, **pairs),
+        certify(X, model.labels_, random_state=0, **pairs),
+        certify(X, model, random_state=0, **pairs),
+        certify(X, np.array(list("abcd"))[model.labels_], **pairs),
+        certify(X, model, constraints=Constraints(**pairs)),
+    ]
+    for certificate in found:
+        assert certificate.is_optimal
+        assert verified(certificate, X, **pairs).inertia == pytest.approx(found[0].inertia)
+
+
+def test_a_model_with_an_empty_cluster_keeps_its_number_of_clusters():
+    class Model:
+        labels_ = np.array([0, 0, 1, 1])
+        n_clusters = 3
+
+    assert certify(np.eye(4), Model()).n_clusters == 3
+
+
+def test_better_labels_are_handed_back():
+    problem = overlapping(n=40)
+    X, pairs = problem["X"], {"cannot_link": problem["cannot_link"]}
+    poor = KempeKMeans(4, max_mutations=0, init="random", random_state=5).fit(X, **pairs)
+    good = KempeKMeans(4, random_state=0).fit(X, **pairs)
+    assert poor.inertia_ > 1.01 * good.inertia_
+    certificate = certify(X, poor, **pairs, random_state=0, time_limit=20)
+    assert certificate.inertia <= good.inertia_ * (1 + 1e-9)
+    assert certificate.history[0, 2] == pytest.approx(poor.inertia_)
+    assert certificate.history[-1, 2] == pytest.approx(certificate.inertia)
+    verified(certificate, X, **pairs)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_threads_and_branching_close_a_gap(n_jobs):
+    problem = overlapping(seed=3, n=60, k=3)
+    certificate = certify(**problem, n_jobs=n_jobs, random_state=0, time_limit=60)
+    assert certificate.n_nodes > 1
+    assert certificate.is_optimal
+    verified(certificate, problem["X"], cannot_link=problem["cannot_link"])
+    bounds = certificate.history[:, 1]
+    assert (np.diff(bounds) >= -1e-6 * certificate.inertia).all()
+
+
+def test_a_time_limit_is_kept_and_something_is_proven():
+    problem = overlapping(n=250, k=6)
+    started = time.perf_counter()
+    certificate = certify(**problem, time_limit=2.0, gap=0.0, random_state=0)
+    assert time.perf_counter() - started < 10
+    assert 0 < certificate.lower_bound < certificate.inertia
+    assert not certificate.is_optimal
+    verified(certificate, problem["X"], cannot_link=problem["cannot_link"])
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_ctrl_c_returns_what_is_proven(n_jobs):
+    problem = overlapping(seed=1, n=120, k=6, pairs=200)
+
+    class Interrupt(ProofCallbacks):
+        heard = 0
+
+        def on_bound(self, state):
+            self.heard += 1
+            if self.heard == 3:
+                main = threading.main_thread().ident
+                signal.pthread_kill(main, signal.SIGINT)
+
+    certificate = certify(
+        **problem, n_jobs=n_jobs, callbacks=Interrupt(), time_limit=120, gap=0.0, random_state=0
+    )
+    assert certificate.seconds < 60
+    assert 0 < certificate.lower_bound < certificate.inertia
+
+
+def test_a_callback_hears_everything_and_can_end_the_proof():
+    problem = overlapping(n=120, k=6, pairs=100)
+    heard = []
+
+    class Listener(ProofCallbacks):
+        def on_start(self, n_rows, n_groups, n_clusters):
+            heard.append(("start", n_rows, n_groups, n_clusters))
+
+        def on_bound(self, state):
+            heard.append(("bound", state.gap))
+            return state.gap < 0.2
+
+        def on_end(self, certificate):
+            heard.append(("end", certificate.gap))
+
+        def on_close(self):
+            heard.append(("close",))
+
+    certificate = certify(**problem, callbacks=[Listener()], random_state=0)
+    assert heard[0] == ("start", 120, 120, 6)
+    assert [event[0] for event in heard[-2:]] == ["end", "close"]
+    gaps = [event[1] for event in heard if event[0] == "bound"]
+    assert all(gap >= 0.2 for gap in gaps[:-1])
+    assert gaps[-1] < 0.2
+    assert not certificate.is_optimal
+
+
+def test_a_progress_bar_is_shown(capsys):
+    certify(np.arange(8.0)[:, None], n_clusters=2, verbose=1, random_state=0)
+    assert "proven optimal" in capsys.readouterr().err
+
+
+def test_the_gap_decides_what_counts_as_optimal():
+    problem = overlapping(n=80, k=5)
+    loose = certify(**problem, gap=0.5, random_state=0)
+    assert loose.is_optimal
+    assert loose.gap > 1e-3
+
+
+def test_random_state_makes_runs_equal():
+    problem = overlapping(n=40)
+    runs = [certify(**problem, random_state=7) for _ in range(2)]
+    assert runs[0].lower_bound == runs[1].lower_bound
+    assert np.array_equal(runs[0].labels, runs[1].labels)
+
+
+@pytest.mark.parametrize("k", [1, 5, 7])
+def test_one_cluster_and_as_many_as_rows_are_settled_at_once(k):
+    X = np.array([[0.0], [1.0], [1.0], [4.0], [9.0]])
+    certificate = certify(X, np.arange(5) % min(k, 5), n_clusters=k)
+    expected = 0.0 if k >= 5 else ((X - X.mean()) ** 2).sum()
+    assert certificate.n_nodes == 1
+    assert certificate.inertia == pytest.approx(expected)
+    assert certificate.lower_bound == pytest.approx(expected)
+
+
+def test_rows_without_weight_count_for_nothing_but_still_exclude():
+    X = np.array([[0.0], [0.1], [5.0], [5.1], [2.0], [2.1]])
+    weights = np.array([1.0, 1.0, 1.0, 1.0, 0.0, 0.0])
+    pairs = {"cannot_link": [(0, 4), (4, 1), (2, 3)]}
+    certificate = certify(X, n_clusters=2, sample_weight=weights, random_state=0, **pairs)
+    assert certificate.is_optimal
+    assert certificate.labels[0] == certificate.labels[1]
+    verified(certificate, X, sample_weight=weights, **pairs)
+
+
+def test_large_data_is_bounded_in_parts(monkeypatch):
+    monkeypatch.setattr(certify_module, "WHOLE_UP_TO", 100)
+    monkeypatch.setattr(parts_module, "PART_SIZE", 100)
+    rng = np.random.default_rng(0)
+    centres = rng.normal(size=(3, 2)) * 5
+    hidden = rng.integers(3, size=300)
+    X = centres[hidden] + rng.normal(size=(300, 2))
+    drawn = rng.integers(300, size=(40, 2))
+    pairs = {
+        "must_link": drawn[(hidden[drawn[:, 0]] == hidden[drawn[:, 1]])],
+        "cannot_link": drawn[(hidden[drawn[:, 0]] != hidden[drawn[:, 1]])],
+    }
+    certificate = certify(X, n_clusters=3, random_state=0, **pairs)
+    assert certificate.method == "parts"
+    assert "parts" in certificate.summary()
+    assert len(certificate.parts) == 3
+    rows = np.sort(np.concatenate([part.rows for part in certificate.parts]))
+    np.testing.assert_array_equal(rows, np.arange(300))
+    # A third of the rows has centroids of its own, which costs some per cent.
+    assert 0.005 < verified(certificate, X, **pairs).gap < 0.1
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({}, "give labels, or n_clusters"),
+        ({"labels": [0, 1]}, "5 rows need as many labels"),
+        ({"labels": [0, 1, 2, 0, 1], "n_clusters": 2}, "more than n_clusters=2"),
+        ({"labels": [0, 0, 1, 1, 1], "must_link": [(0, 2)]}, "violate a must-link"),
+        ({"labels": [0, 0, 1, 1, 1], "cannot_link": [(0, 1)]}, "violate a cannot-link"),
+    ],
+)
+def test_what_cannot_be_certified_is_refused(given, message):
+    with pytest.raises(ValueError, match=message):
+        certify(np.arange(5.0)[:, None], **given)
+
+
+def test_constraints_that_no_clustering_obeys_are_an_error():
+    with pytest.raises(InfeasibleConstraintsError):
+        certify(np.eye(3), n_clusters=2, cannot_link=[(0, 1), (1, 2), (0, 2)])
+
+
+def test_the_bound_is_the_checkers():
+    problem = overlapping(n=40)
+    certificate = certify(**problem, random_state=0)
+    assert certificate.lower_bound == certificate.history[-1, 1]
+    assert certificate.gap == relative_gap(certificate.lower_bound, certificate.inertia)
+    assert kempe.certify is certify
