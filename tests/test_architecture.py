@@ -114,7 +114,10 @@ def test_the_folders_of_the_core_and_of_the_tests_are_rooms():
     rooms = {Path(PATH.findall(row[0])[0]).stem for row in table("Rooms")}
     for folder in ("cpp", "tests"):
         names = {p.name for p in (ROOT / folder).iterdir() if p.is_dir()}
-        assert {name for name in names if not name.startswith(("_", "."))} <= rooms | {"basics"}
+        assert {name for name in names if not name.startswith(("_", "."))} <= rooms | {
+            "basics",
+            "faults",
+        }
 
 
 def called(model, planted) -> list[tuple[str, str]]:

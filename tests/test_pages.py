@@ -18,8 +18,9 @@ PAGES = ("index.md", "user_guide.md", "methods.md", "benchmarks.md")
 
 
 @pytest.fixture
-def lines():
+def lines(tmp_path, monkeypatch):
     """Run all blocks of a page among names that a reader is expected to have."""
+    monkeypatch.chdir(tmp_path)  # some write files
     pandas = pytest.importorskip("pandas")
     rng = np.random.default_rng(0)
     must_link = np.array([(0, 1), (4, 7)])
