@@ -10,7 +10,7 @@ DOCS = Path(__file__).parent
 PICTURE = DOCS / "_static" / "architecture.svg"
 
 WHAT = {
-    "cli": "commands: demo, fit, check, methods, certify, verify, bench",
+    "cli": "commands: demo, fit, predict, check, certify, verify, methods, bench",
     "bench": "instances, runs, tables and figures of the paper",
     "plotting": "clusters, convergence, graph",
     "datasets": "benchmark data",
@@ -20,6 +20,7 @@ WHAT = {
     "rivals": "COPKM, PCCC, BLPKMCC and others",
     "kskm": "the paper: KSKM, a file for each algorithm",
     "clusterer": "scikit-learn's interface, shared by all estimators",
+    "model_file": "fitted models as files that execute nothing",
     "exact": "exact assignment to given centroids",
     "search": "descents, recorder, stopping rules, result",
     "problem": "supernodes and the graph between them",

@@ -58,7 +58,7 @@ def test_a_few_moments_of_a_fit() -> None:
 @pytest.mark.stress
 @pytest.mark.parametrize("family", FAMILIES)
 def test_every_hundredth_of_a_second_of_a_fit(family: str) -> None:
-    check(outcomes(family, 0.01, 100))
+    check(outcomes(family, 0.01, 60))
 
 
 @pytest.mark.slow

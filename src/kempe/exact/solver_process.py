@@ -53,7 +53,10 @@ def solve(name: str, seconds: float, size: int, arguments: Mapping[str, Any]) ->
         spent = time.time() - started
         if answer.status != LIMIT_REACHED or spent < 0.9 * UNINTERRUPTED:
             return answer
-    return _solve_elsewhere(name, started + seconds, arguments)
+    try:
+        return _solve_elsewhere(name, started + seconds, arguments)
+    except OSError:  # some systems let no program start another
+        return _solve_here(name, started + seconds - time.time(), arguments)
 
 
 def _solve_here(name: str, seconds: float, arguments: Mapping[str, Any]) -> Any:
@@ -90,7 +93,7 @@ def _solve_elsewhere(name: str, deadline: float, arguments: Mapping[str, Any]) -
             process.wait()
             process.stdin.close()
         if code != 0:
-            raise RuntimeError(f"the process that ran HiGHS ended with exit code {code}")
+            raise ChildProcessError(f"the process that ran HiGHS ended with exit code {code}")
         answer.seek(0)
         return pickle.load(answer)
 

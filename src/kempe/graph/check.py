@@ -141,12 +141,25 @@ def _answer(
 ) -> tuple[Answer, NDArray[np.int32]]:
     """Whether k colours suffice, and the largest clique found."""
     # A clique is the best of proofs, where there was no time for anything else.
-    limit = stopper.child(CLIQUE_SECONDS, overtime=True)
-    clique, _ = _core.largest_clique(graph.core, graph.size + 1, limit)
+    clique = _largest_complete_part(graph)
+    if clique.size <= k:
+        limit = stopper.child(CLIQUE_SECONDS, overtime=True)
+        found, _ = _core.largest_clique(graph.core, graph.size + 1, limit)
+        clique = max(clique, found, key=len)
     raise_interrupt(stopper)
     if clique.size > k:
         return Answer(core=clique[: k + 1].astype(np.intp)), clique
     return colour_graph(graph, k, rng, stopper), clique
+
+
+def _largest_complete_part(graph: CannotLinkGraph) -> NDArray[np.int32]:
+    """Largest component that is a clique, which is seen at once however large it is."""
+    size = np.bincount(graph.components)
+    ends = np.bincount(graph.components, graph.degree)
+    complete = np.where(ends == size * (size - 1), size, 0)
+    if not complete.any():
+        return np.empty(0, dtype=np.int32)
+    return np.flatnonzero(graph.components == complete.argmax()).astype(np.int32)
 
 
 def _check_graph(

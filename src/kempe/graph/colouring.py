@@ -27,6 +27,8 @@ BRANCHING_NODES = 20_000
 # CP-SAT is called from this turn on; its budget is in its own deterministic seconds.
 FIRST_SOLVER_TURN = 1
 SOLVER_SECONDS = 1.0
+# It gets no model of more variables and rows, which would take longer to write than to search.
+LARGEST_SOLVER_MODEL = 3_000_000
 
 
 @dataclass(frozen=True)
@@ -144,7 +146,8 @@ def _by_branching(
 def _by_solver(
     graph: CannotLinkGraph, k: int, rng: np.random.Generator, stopper: _core.Stopper, turn: int
 ) -> Answer:
-    if turn < FIRST_SOLVER_TURN or not has_ortools():
+    too_large = (graph.size + graph.n_edges) * k > LARGEST_SOLVER_MODEL
+    if turn < FIRST_SOLVER_TURN or too_large or not has_ortools():
         return Answer()
     budget = SOLVER_SECONDS * 3 ** (turn - FIRST_SOLVER_TURN)
     return solve_by_cpsat(graph, k, int(rng.integers(2**31)), budget, stopper)
