@@ -144,7 +144,7 @@ def run(instance: Instance, limit: float, seed: int) -> Row:
 
 
 def _loss(certificate: OptimalityCertificate, solver: float) -> float:
-    """What the checker takes off the solver's last bound, relative to the inertia."""
+    """Say what the checker takes off the solver's last bound, relative to the inertia."""
     inertia = certificate.inertia
     return max(0.0, (min(solver, inertia) - certificate.lower_bound) / inertia) if inertia else 0.0
 
@@ -233,7 +233,10 @@ def _cells(row: Row) -> list[str]:
 def summary(rows: Sequence[Row]) -> Section:
     """How many gaps are closed how far, and what all of it took."""
     cells = [
-        *([f"gap at most {100 * t:g} %", str(sum(row.gap <= t for row in rows))] for t in TOLERANCES),
+        *(
+            [f"gap at most {100 * t:g} %", str(sum(row.gap <= t for row in rows))]
+            for t in TOLERANCES
+        ),
         ["verified", str(sum(row.verified for row in rows))],
         ["CPU seconds in all", f"{sum(row.cpu_seconds for row in rows):.0f}"],
         ["longest, CPU seconds", f"{max(row.cpu_seconds for row in rows):.1f}"],

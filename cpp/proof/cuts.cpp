@@ -221,11 +221,12 @@ nb::tuple arrays(const CutPool& pool) {
 
 void bind_cuts(nb::module_& m) {
     nb::class_<CutPool>(m, "CutPool")
-        .def("__init__",
-             [](CutPool* self, In1<double> weight, In2<std::uint8_t> cannot, int k) {
-                 new (self) CutPool(make_groups(weight, cannot, k));
-             },
-             nb::arg("weight"), nb::arg("cannot"), nb::arg("n_clusters"))
+        .def(
+            "__init__",
+            [](CutPool* self, In1<double> weight, In2<std::uint8_t> cannot, int k) {
+                new (self) CutPool(make_groups(weight, cannot, k));
+            },
+            nb::arg("weight"), nb::arg("cannot"), nb::arg("n_clusters"))
         .def("__len__", [](const CutPool& pool) { return pool.cuts().size(); })
         .def("add", &add, nb::arg("centres"), nb::arg("offsets"), nb::arg("members"),
              nb::arg("multipliers"))

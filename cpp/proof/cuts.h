@@ -16,8 +16,8 @@ namespace kempe {
 struct Groups {
     int size = 0;
     int k = 0;
-    std::vector<float> scale;           // 1 / sqrt(weight)
-    std::vector<std::uint8_t> cannot;   // size x size
+    std::vector<float> scale;          // 1 / sqrt(weight)
+    std::vector<std::uint8_t> cannot;  // size x size
 
     bool apart(Vertex i, Vertex j) const {
         return cannot[static_cast<std::size_t>(i) * size + j] != 0;

@@ -16,6 +16,7 @@ namespace {
 
 // Searches for one clique look at no more sets than this: deductions help, none is needed.
 constexpr int kMostSets = 500;
+constexpr std::int64_t kMostSetsForApart = 300'000;  // of all pairs together
 
 class Bits {
  public:
@@ -66,11 +67,15 @@ class Deductions {
         : k_(k), size_(graph.size), adjacent_(graph.size, Bits(graph.size)), merged_(size_, 0) {
         for (Vertex v = 0; v < size_; ++v)
             for (Vertex u : graph.neighbours(v)) adjacent_[v].set(u);
-        changed_.assign(size_, 1);
+        unmerged_.assign(size_, 1);
+        unlinked_.assign(size_, 1);
     }
 
+    // What is apart is looked for when nothing else is together, since it is rarer and dearer.
     void run() {
-        while (!contradicted_ && pass()) {
+        while (!contradicted_) {
+            if (pass(unmerged_, &Deductions::deduce_together)) continue;
+            if (contradicted_ || !pass(unlinked_, &Deductions::deduce_apart)) break;
         }
     }
 
@@ -79,37 +84,43 @@ class Deductions {
     std::vector<std::int64_t> offsets{0};
 
  private:
-    // Look at every pair one of whose ends has changed, or a neighbour of one; whether that
-    // led to a deduction.
-    bool pass() {
+    // Look at every pair one of whose ends has changed, or a neighbour of one, since the last such
+    // pass; whether that led to a deduction.
+    bool pass(std::vector<std::uint8_t>& changed, bool (Deductions::*deduce)(Vertex, Vertex)) {
         std::vector<std::uint8_t> look(size_, 0);
         for (Vertex v = 0; v < size_; ++v) {
-            if (!changed_[v]) continue;
+            if (!changed[v]) continue;
             look[v] = 1;
             adjacent_[v].any([&](Vertex u) { return look[u] = 1, false; });
         }
-        changed_.assign(size_, 0);
+        changed.assign(size_, 0);
         bool found = false;
         for (Vertex a = 0; a < size_; ++a)
             for (Vertex b = a + 1; b < size_ && !merged_[a]; ++b) {
                 if (merged_[b] || !(look[a] || look[b])) continue;
-                found |= deduce(a, b);
+                found |= (this->*deduce)(a, b);
                 if (contradicted_) return false;
             }
         return found;
     }
 
-    bool deduce(Vertex a, Vertex b) {
-        const bool edge = adjacent_[a].test(b);
-        if (adjacent_[a].count_common(adjacent_[b]) >= k_ - 1 &&
-            find(adjacent_[a] & adjacent_[b], k_ - 1)) {
-            contradicted_ = edge;
-            log(edge ? Fact::contradiction : Fact::together, a, b);
-            if (!edge) merge(a, b);
-            return true;
-        }
-        if (edge || adjacent_[a].count() + adjacent_[b].count() < k_) return false;
-        if (!find(adjacent_[a] | adjacent_[b], k_)) return false;
+    bool deduce_together(Vertex a, Vertex b) {
+        if (adjacent_[a].count_common(adjacent_[b]) < k_ - 1 ||
+            !find(adjacent_[a] & adjacent_[b], k_ - 1))
+            return false;
+        contradicted_ = adjacent_[a].test(b);
+        log(contradicted_ ? Fact::contradiction : Fact::together, a, b);
+        if (!contradicted_) merge(a, b);
+        return true;
+    }
+
+    bool deduce_apart(Vertex a, Vertex b) {
+        if (total_ > kMostSetsForApart || adjacent_[a].test(b) ||
+            adjacent_[a].count() + adjacent_[b].count() < k_)
+            return false;
+        const bool found = find(adjacent_[a] | adjacent_[b], k_);
+        total_ += sets_;
+        if (!found) return false;
         log(Fact::apart, a, b);
         link(a, b);
         return true;
@@ -146,7 +157,8 @@ class Deductions {
     void link(Vertex a, Vertex b) {
         adjacent_[a].set(b);
         adjacent_[b].set(a);
-        changed_[a] = changed_[b] = 1;
+        note_change(a);
+        note_change(b);
     }
 
     void merge(Vertex a, Vertex b) {
@@ -158,15 +170,18 @@ class Deductions {
         adjacent_[a] = adjacent_[a] | adjacent_[b];
         adjacent_[b] = Bits(size_);
         merged_[b] = 1;
-        changed_[a] = 1;
+        note_change(a);
     }
+
+    void note_change(Vertex v) { unmerged_[v] = unlinked_[v] = 1; }
 
     const int k_;
     const int size_;
     std::vector<Bits> adjacent_;
-    std::vector<std::uint8_t> merged_, changed_;
+    std::vector<std::uint8_t> merged_, unmerged_, unlinked_;
     std::vector<Vertex> clique_;
     int sets_ = 0;
+    std::int64_t total_ = 0;
     bool contradicted_ = false;
 };
 
@@ -175,10 +190,9 @@ nb::tuple clique_deductions(const StoredGraph& stored, int k) {
     Deductions deductions(stored.view(), k);
     unlocked([&] { deductions.run(); });
     const std::size_t count = deductions.kinds.size();
-    return nb::make_tuple(to_numpy(std::move(deductions.kinds)),
-                          to_numpy(std::move(deductions.pairs), count, 2),
-                          to_numpy(std::move(deductions.offsets)),
-                          to_numpy(std::move(deductions.members)));
+    return nb::make_tuple(
+        to_numpy(std::move(deductions.kinds)), to_numpy(std::move(deductions.pairs), count, 2),
+        to_numpy(std::move(deductions.offsets)), to_numpy(std::move(deductions.members)));
 }
 
 // All cliques of a size, or the first `most` of them; rows of vertices that ascend.

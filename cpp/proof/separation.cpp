@@ -119,8 +119,8 @@ class Separation {
             for (std::size_t b = a + 1; b < n; ++b) {
                 const float sum = share_[a] + share_[b] - 1.0f;
                 if (!(sum > triangles_.bar())) break;
-                triangles_.offer({sum - row[b], static_cast<std::int32_t>(a),
-                                  static_cast<std::int32_t>(b)});
+                triangles_.offer(
+                    {sum - row[b], static_cast<std::int32_t>(a), static_cast<std::int32_t>(b)});
             }
         }
     }

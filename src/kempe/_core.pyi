@@ -278,3 +278,51 @@ class SequentialSearch:
         this call), or at an inertia between supernodes of ``target``. Returns the colours, the
         number of tries, and the failures in a row.
         """
+
+class CutPool:
+    """Cuts of a relaxation and their multipliers, see ``cpp/proof/cuts.h``."""
+
+    def __init__(self, weight: _Floats, cannot: NDArray[np.uint8], n_clusters: int) -> None: ...
+    def __len__(self) -> int: ...
+    def add(
+        self,
+        centres: _Ints,
+        offsets: NDArray[np.int64],
+        members: _Ints,
+        multipliers: _Floats,
+    ) -> int:
+        """Add cuts that are not there yet, and return how many were not."""
+    def project(
+        self,
+        matrix: NDArray[np.float32],
+        work: NDArray[np.float32],
+        nearest: NDArray[np.float32],
+        sweeps: int,
+    ) -> float:
+        """Approach the nearest matrix that is non-negative, zero where apart, and within the cuts.
+
+        ``work`` becomes the matrix less all multiplied cuts, and ``nearest`` what of it is not
+        negative. Returns the largest change in the last sweep.
+        """
+    def drop(self, patience: int) -> int:
+        """Forget cuts without a multiplier at so many calls in a row; returns how many."""
+    def scale_multipliers(self, factor: float) -> None: ...
+    def arrays(self) -> tuple[_Ints, NDArray[np.int64], _Ints, _Floats]:
+        """Centres, offsets, members and multipliers."""
+
+def violated_cuts(
+    matrix: NDArray[np.float32], weight: _Floats, least: float, per_centre: int, larger: bool
+) -> tuple[_Ints, NDArray[np.int64], _Ints, NDArray[np.float32]]:
+    """Triangles and, if wanted, larger cuts that a matrix violates by more than ``least``.
+
+    At most ``per_centre`` of both kinds for each centre. Returns centres, offsets, members and by
+    which share of the centre's diagonal entry each is violated.
+    """
+
+def clique_deductions(
+    graph: Graph, n_clusters: int
+) -> tuple[NDArray[np.uint8], _Ints, NDArray[np.int64], _Ints]:
+    """Deduce what cliques imply: 0 apart, 1 together, 2 contradiction; pairs; cliques."""
+
+def cliques_of_size(graph: Graph, size: int, most: int) -> _Ints:
+    """All cliques of a size, or the first ``most``, one in each row."""

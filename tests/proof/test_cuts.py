@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
@@ -38,8 +38,8 @@ def dense(centre: int, members: list[int], weight: np.ndarray) -> np.ndarray:
     A[centre, centre] = -1
     for j in members:
         A[centre, j] = A[j, centre] = 0.5
-    for j, l in combinations(members, 2):
-        A[j, l] = A[l, j] = -0.5
+    for a, b in combinations(members, 2):
+        A[a, b] = A[b, a] = -0.5
     return A / np.sqrt(np.outer(weight, weight))
 
 
@@ -58,7 +58,9 @@ def swept(matrix, weight, cannot, k, cuts, sweeps):
     """Coordinate ascent in the multipliers, cut by cut, on dense matrices."""
     centres, _, _, mu = cuts
     matrices = [dense(i, J, weight) for i, J in zip(centres, members_of(cuts), strict=True)]
-    free = [len(J) == k and all(cannot[a, b] for a, b in combinations(J, 2)) for J in members_of(cuts)]
+    free = [
+        len(J) == k and all(cannot[a, b] for a, b in combinations(J, 2)) for J in members_of(cuts)
+    ]
     mu = mu.copy()
     visible = [np.where(cannot, 0, A) for A in matrices]
     work = matrix - sum(m * A for m, A in zip(mu, visible, strict=True))
@@ -73,7 +75,7 @@ def swept(matrix, weight, cannot, k, cuts, sweeps):
 
 def members_of(cuts) -> list[list[int]]:
     _, offsets, members, _ = cuts
-    return [members[a:b].tolist() for a, b in zip(offsets[:-1], offsets[1:], strict=True)]
+    return [members[a:b].tolist() for a, b in pairwise(offsets)]
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -154,8 +156,7 @@ def test_separation_finds_all_triangles_and_only_what_is_violated(seed):
         (i, *pair)
         for i in range(9)
         for pair in combinations([j for j in range(9) if j != i], 2)
-        if excess(Z, i, pair) > 0.1
-        and min(Z[i, list(pair)]) > 0.1 * Z[i, i]
+        if excess(Z, i, pair) > 0.1 and min(Z[i, list(pair)]) > 0.1 * Z[i, i]
     }
     centres, offsets, members, excesses = _core.violated_cuts(Y, weight, 0.1, 1000, True)
     found = list(zip(centres.tolist(), members_of((0, offsets, members, 0)), strict=True))

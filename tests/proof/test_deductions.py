@@ -36,7 +36,8 @@ def clusterings(facts: Facts, k: int) -> np.ndarray:
 
 def cliques(facts: Facts, size: int, among) -> list[tuple[int, ...]]:
     return [
-        rows for rows in combinations(np.flatnonzero(among), size)
+        rows
+        for rows in combinations(np.flatnonzero(among), size)
         if all(facts.cannot[a, b] for a, b in combinations(rows, 2))
     ]
 

@@ -8,6 +8,7 @@ multipliers of the second projection are valid, so every iterate gives a bound.
 from __future__ import annotations
 
 from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,7 +17,7 @@ from kempe.graph import CannotLinkGraph
 from kempe.proof.certificate import Cuts
 from kempe.proof.dual import Dual, chosen, cut_matrix
 from kempe.proof.fantope import Fantope
-from kempe.proof.relaxation import Floats, Relaxation, Singles
+from kempe.proof.relaxation import Relaxation, Singles
 
 OVER_RELAXATION = 1.6
 SWEEPS = 2
@@ -111,12 +112,12 @@ class Ascent:
         cuts, n = start.cuts, self.relaxation.size
         scaled = cuts.multipliers / self._penalty
         self._pool.add(cuts.centres, cuts.offsets, cuts.members, scaled)
-        self._nearest = np.where(self.relaxation.cannot, np.float32(0), start.nearest)
+        self._nearest: Singles = np.where(self.relaxation.cannot, np.float32(0), start.nearest)
         self._outer = np.outer(self.relaxation.unit, self.relaxation.unit).astype(np.float32)
         self._gram = (self.relaxation.gram / self._penalty).astype(np.float32)
         # The multiplier of the constraint that the halves agree: cuts less slack.
         lagged = cut_matrix(cuts, self.relaxation.weight) - start.slack
-        self._lagged = (lagged / self._penalty).astype(np.float32)
+        self._lagged: Singles = (lagged / self._penalty).astype(np.float32)
         self._work = np.empty((n, n), dtype=np.float32)
         self._previous = np.empty((n, n), dtype=np.float32)
 
@@ -128,7 +129,7 @@ class Ascent:
         Y = np.matmul(factor, factor.T, out=matrix)
         Y += self._outer
         self.Y = Y
-        mixed = OVER_RELAXATION * Y
+        mixed: Singles = OVER_RELAXATION * Y
         mixed += (1 - OVER_RELAXATION) * self._nearest
         mixed += self._lagged
         self._nearest, self._previous = self._previous, self._nearest

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -104,9 +104,7 @@ def certify(
     True
     """
     rows: NDArray[np.float64] = check_array(X, dtype=np.float64, order="C")
-    weights = _check_sample_weight(
-        sample_weight, rows, dtype=np.float64, ensure_non_negative=True
-    )
+    weights = _check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True)
     pairs = as_constraints(must_link, cannot_link, constraints)
     rng = np.random.default_rng(int(check_random_state(random_state).randint(2**31 - 1)))
     given, k = _labels(labels, n_clusters, rows.shape[0])
@@ -225,8 +223,13 @@ class _Proof:
         if self._problem.n_supernodes > PRESOLVE_UP_TO:
             return None
         tree = Tree(
-            self._data, Facts.of(self._problem), self._problem.n_clusters, self._incumbent,
-            self._gap, self._should_stop, self._report,
+            self._data,
+            Facts.of(self._problem),
+            self._problem.n_clusters,
+            self._incumbent,
+            self._gap,
+            self._should_stop,
+            self._report,
         )
         return tree if tree.size <= WHOLE_UP_TO else None
 
@@ -234,17 +237,23 @@ class _Proof:
         """Bound part after part, each with its share of the time that is left."""
         parts = balanced_parts(self._problem, self._incumbent.labels, self._rng)
         for number, rows in enumerate(parts):
+            share = self._stopper.child(self._stopper.remaining / (len(parts) - number))
             if self._should_stop():
                 return
-            share = self._stopper.remaining / (len(parts) - number)
-            deadline = time.perf_counter() + share
             tree = part_tree(
-                self._problem, self._data, self._incumbent.labels, rows, self._gap,
-                lambda deadline=deadline: self._should_stop() or time.perf_counter() > deadline,
+                self._problem,
+                self._data,
+                self._incumbent.labels,
+                rows,
+                self._gap,
+                self._any_of(share),
                 self._report,
             )
             self._trees.append((rows, tree))
             tree.grow(self._n_jobs)
+
+    def _any_of(self, share: _core.Stopper) -> Callable[[], bool]:
+        return lambda: share.look() or self._should_stop()
 
     def _report(self, _: Tree) -> None:
         """Note the bound and tell the callbacks."""

@@ -60,9 +60,7 @@ class Dual:
         T = sparse.csr_array((share, (np.arange(old.size), into)), shape=(old.size, new.size))
         slack = T.T @ (T.T @ self.slack.astype(np.float64)).T
         nearest = T.T @ (T.T @ self.nearest.astype(np.float64)).T
-        return Dual(
-            _symmetric(slack), _renamed(self.cuts, into), _symmetric(nearest), self.penalty
-        )
+        return Dual(_symmetric(slack), _renamed(self.cuts, into), _symmetric(nearest), self.penalty)
 
 
 def cut_matrix(cuts: Cuts, weight: Floats) -> Floats:
@@ -83,14 +81,12 @@ def cut_matrix(cuts: Cuts, weight: Floats) -> Floats:
 
 
 def chosen(cuts: Cuts, which: NDArray[np.intp]) -> Cuts:
-    """Some of the cuts."""
+    """Take some of the cuts."""
     counts = np.diff(cuts.offsets)[which]
     offsets = np.concatenate([[0], np.cumsum(counts)])
     inside = np.arange(offsets[-1]) - np.repeat(offsets[:-1], counts)
     members = cuts.members[np.repeat(cuts.offsets[which], counts) + inside]
-    return Cuts(
-        cuts.centres[which], offsets.astype(np.int64), members, cuts.multipliers[which]
-    )
+    return Cuts(cuts.centres[which], offsets.astype(np.int64), members, cuts.multipliers[which])
 
 
 def _renamed(cuts: Cuts, into: NDArray[np.int32]) -> Cuts:

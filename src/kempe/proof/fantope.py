@@ -9,7 +9,6 @@ everything below the block, and rotated to Ritz vectors.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 from scipy.sparse.linalg import LinearOperator, eigsh
 
@@ -60,7 +59,7 @@ class Fantope:
         self._calls += 1
         while True:
             values, vectors = self._leading(matrix)
-            level, share = clip_level(values, self._n_clusters - 1)
+            _, share = clip_level(values, self._n_clusters - 1)
             rank = int(np.count_nonzero(share))
             if rank < values.size or values.size == self.size - 1:
                 break
@@ -70,13 +69,12 @@ class Fantope:
 
     def _leading(self, matrix: Singles) -> tuple[Floats, Singles]:
         """Leading eigenvalues, largest first, and their vectors, orthogonal to u."""
-        block = self._block
-        if self.size <= LANCZOS_ABOVE:
-            due = block is None or self._calls % EXACT_EVERY == 0
-            if due or self.size < SMALL or block.shape[1] > LARGE_SHARE * self.size:
-                return self._decomposed(matrix)
-        elif block is None:
-            return self._lanczos(matrix)
+        width = self.size if self._block is None else self._block.shape[1]
+        if self.size > LANCZOS_ABOVE:
+            return self._lanczos(matrix) if self._block is None else self._filtered(matrix)
+        due = self.size < SMALL or self._calls % EXACT_EVERY == 0
+        if due or width > LARGE_SHARE * self.size:
+            return self._decomposed(matrix)
         return self._filtered(matrix)
 
     def _decomposed(self, matrix: Singles) -> tuple[Floats, Singles]:

@@ -35,7 +35,7 @@ def balanced_parts(
     _, first, unit = np.unique(unit, return_index=True, return_inverse=True)
     # Deal the units like cards, cluster by cluster, each in random order.
     row = np.unique(problem.supernode, return_index=True)[1]
-    order = np.lexsort([rng.random(first.size), labels[row[first]]])
+    order = np.lexsort((rng.random(first.size), labels[row[first]]))
     n_parts = -(-component.size // PART_SIZE)
     part = np.empty(first.size, dtype=np.intp)
     part[order] = np.arange(first.size) % n_parts
@@ -64,4 +64,3 @@ def part_tree(
     )
     incumbent = PartIncumbent(own, labels[rows])
     return Tree(own, facts, problem.n_clusters, incumbent, gap, stop, report)
-

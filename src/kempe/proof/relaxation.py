@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +28,8 @@ DENSE_UP_TO = 1200
 LANCZOS_TOLERANCE = 1e-4
 
 Floats = NDArray[np.float64]
-Singles = NDArray[np.float32]
+# Of single precision; the stubs of numpy widen whatever is multiplied by a number.
+Singles = NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,7 @@ class Data:
         return math.ldexp(1.0, 2 * self.length + self.mass)
 
     def part(self, rows: NDArray[np.int64]) -> Data:
-        """Some of the rows, in the same unit."""
+        """Take some of the rows, in the same unit."""
         return replace(self, rows=self.rows[rows], weight=self.weight[rows])
 
     @cached_property
@@ -75,12 +77,15 @@ class Data:
         member = sparse.csr_array(
             (self.weight, (labels, np.arange(labels.size))), shape=(size, labels.size)
         )
-        return np.bincount(labels, self.weight, minlength=size), member @ self.rows
+        weight = np.bincount(labels, self.weight, minlength=size).astype(np.float64)
+        return weight, np.asarray(member @ self.rows)
 
     def inertia(self, labels: NDArray[np.integer]) -> float:
         """Sum of weighted squared distances to the means of a partition."""
         weight, total = self.sums(labels, int(labels.max()) + 1)
-        mean = np.divide(total, weight[:, None], out=np.zeros_like(total), where=weight[:, None] > 0)
+        mean = np.divide(
+            total, weight[:, None], out=np.zeros_like(total), where=weight[:, None] > 0
+        )
         return float(self.weight @ ((self.rows - mean[labels]) ** 2).sum(axis=1))
 
 
@@ -149,7 +154,7 @@ class Relaxation:
     def colours(self, labels: NDArray[np.integer]) -> NDArray[np.intp]:
         """Clusters of the groups, from those of the rows, without gaps."""
         of_groups = labels[self.first_row]
-        return np.unique(of_groups, return_inverse=True)[1]
+        return np.asarray(np.unique(of_groups, return_inverse=True)[1])
 
     def togetherness(self, Y: Singles) -> Floats:
         """How much two groups are together in Y: 0 or 1 if Y is a clustering."""

@@ -16,7 +16,6 @@ from kempe.proof.certificate import Cuts
 from kempe.proof.dual import Dual
 from kempe.proof.relaxation import Floats, Relaxation
 
-
 # The penalty of the iterations, as a share of the largest scatter within clusters in a direction.
 PENALTY = 0.3
 

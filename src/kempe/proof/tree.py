@@ -15,7 +15,6 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
-
 from threadpoolctl import threadpool_limits
 
 from kempe.proof.ascent import Ascent
@@ -79,7 +78,7 @@ class Branch:
     def nodes(
         self, data: Data, inertia: float, parent: int | None = None, before: int = 0
     ) -> Iterator[Node]:
-        """The tree in preorder; children that prove no more than their parent are left out."""
+        """Give the tree in preorder; children that prove no more than their parent are left out."""
         useful = bool(self.children) and self.proven(inertia) > self.value
         kind = self.kind if useful or self.kind in ("few", "contradiction") else "bound"
         proof = self.dual.multipliers(data) if kind in ("bound", "fixing") and self.dual else None
@@ -191,7 +190,7 @@ class Tree:
         return min(self.incumbent.inertia, self.root.proven(self.incumbent.inertia))
 
     def nodes(self, rows: NDArray[np.int64]) -> tuple[Node, ...]:
-        """The tree in preorder, if its row number ``i`` is number ``rows[i]`` of the certificate."""
+        """Give the tree in preorder; its row ``i`` is row ``rows[i]`` of the certificate."""
         inertia = self.incumbent.inertia
         return tuple(renumbered(node, rows) for node in self.root.nodes(self.data, inertia))
 
