@@ -347,6 +347,7 @@ def test_without_relocations_it_ends_when_all_starts_agree():
         population_size=4,
         relocations_per_cluster=0.0,
         extra_relocations=0,
+        enumerate_up_to=0,
     )
     assert result.stop_reason == "converged"
     assert result.n_mutations < 20
