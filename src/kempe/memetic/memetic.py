@@ -67,7 +67,7 @@ def memetic_search(
     """
     plan = params.plan(problem) if plan is None else plan
 
-    def search() -> str | None:
+    def search() -> tuple[str, None] | None:
         context = recorder.context(rng)
         starts = Starts.prepared(context, plan, init)
         if plan.enumerates:
@@ -78,7 +78,9 @@ def memetic_search(
     return recorder.follow(search)
 
 
-def _enumerate(starts: Starts, plan: Plan, recorder: Recorder, context: Context) -> str | None:
+def _enumerate(
+    starts: Starts, plan: Plan, recorder: Recorder, context: Context
+) -> tuple[str, None] | None:
     """Descend once, then look at all clusterings, unless one descent was all that is wanted."""
     colours = plan.descent.descend(context, starts.make(context, 0))
     start = full_solution(context.problem, colours)
@@ -87,7 +89,7 @@ def _enumerate(starts: Starts, plan: Plan, recorder: Recorder, context: Context)
         return None
     best, complete = best_of_all(context, start)
     recorder.record(best, "enumerate")
-    return "optimal" if complete else None
+    return ("optimal", None) if complete else None
 
 
 @dataclass
