@@ -70,7 +70,7 @@ def test_a_second_ctrl_c_is_not_lost() -> None:
 @pytest.mark.stress
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_second_ctrl_c_is_not_lost_anywhere(family: str) -> None:
-    check(outcomes(family, 0.02, 30, 0.15))
+    check(outcomes(family, 0.02, 20, 0.3))
 
 
 SOLVE = """
