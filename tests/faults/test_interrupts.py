@@ -27,8 +27,8 @@ FAMILIES = (
     "memetic", "threads", "starts", "tight", "KSKM", "KSKM_E", "KSKM_E CP-SAT", "PCCC", "BLPKMCC",
     "COPKM_P", "S_MDEClust",
 )  # fmt: skip
-# Seconds after Ctrl-C; the machine may be busy.
-PROMPT = 3.0
+# Seconds after Ctrl-C, of which one is rounding; the machine may be busy.
+PROMPT = 4.0
 
 
 def outcomes(families: str, step: float, moments: int, *pause: float) -> list[dict[str, object]]:
