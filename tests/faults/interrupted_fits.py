@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -78,8 +79,11 @@ def interrupt_later(*pauses: float) -> subprocess.Popen[bytes]:
 
 def attempt(model: ConstrainedClusterer, X: Any, pairs: Any, *pauses: float) -> tuple[str, float]:
     """Outcome of one fit, and the seconds, up to one, that it went on after the last Ctrl-C."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # until the fit begins
     sender = interrupt_later(*pauses)
+    finished = time.time()
     try:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         try:
             model.fit(X, cannot_link=pairs)
             outcome = model.result_.stop_reason
