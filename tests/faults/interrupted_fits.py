@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -71,32 +72,34 @@ FAMILIES: dict[str, tuple[Callable[[], ConstrainedClusterer], tuple[int, int, fl
 
 
 def interrupt_later(*pauses: float) -> subprocess.Popen[bytes]:
-    """Send Ctrl-C to this process from another one, several times."""
+    """Send Ctrl-C to this process from another one, several times; it prints when that was."""
     waits = "".join(f"sleep {pause:.4f}; kill -INT {os.getpid()}; " for pause in pauses)
-    return subprocess.Popen(["sh", "-c", waits])
+    return subprocess.Popen(["sh", "-c", f"{waits} date +%s"], stdout=subprocess.PIPE)
 
 
 def attempt(model: ConstrainedClusterer, X: Any, pairs: Any, *pauses: float) -> tuple[str, float]:
-    """Outcome of one fit, and the seconds that it went on after the last Ctrl-C."""
-    end = time.monotonic() + sum(pauses)
+    """Outcome of one fit, and the seconds, up to one, that it went on after the last Ctrl-C."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # until the fit begins
+    sender = interrupt_later(*pauses)
+    finished = time.time()
     try:
-        sender = interrupt_later(*pauses)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         try:
             model.fit(X, cannot_link=pairs)
             outcome = model.result_.stop_reason
             if len(pauses) > 1 and sender.poll() is not None:
                 outcome = "a second Ctrl-C was lost"
-            late = time.monotonic() - end
             labels = model.labels_
             assert (labels[pairs[:, 0]] != labels[pairs[:, 1]]).all(), "a pair is violated"
         finally:
-            finished = time.monotonic() - end
+            finished = time.time()
             # What comes after the fit is no concern of it.
             while sender.poll() is None:
                 time.sleep(0.001)
     except KeyboardInterrupt:
-        return "KeyboardInterrupt", finished
-    return outcome, late
+        outcome = "KeyboardInterrupt"
+    sent = int(sender.communicate()[0])
+    return outcome, finished - sent
 
 
 def threads_left(before: int) -> int:

@@ -27,8 +27,8 @@ FAMILIES = (
     "memetic", "threads", "starts", "tight", "KSKM", "KSKM_E", "KSKM_E CP-SAT", "PCCC", "BLPKMCC",
     "COPKM_P", "S_MDEClust",
 )  # fmt: skip
-# Seconds after Ctrl-C; the machine may be busy.
-PROMPT = 3.0
+# Seconds after Ctrl-C, of which one is rounding; the machine may be busy.
+PROMPT = 4.0
 
 
 def outcomes(families: str, step: float, moments: int, *pause: float) -> list[dict[str, object]]:
@@ -70,7 +70,7 @@ def test_a_second_ctrl_c_is_not_lost() -> None:
 @pytest.mark.stress
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_second_ctrl_c_is_not_lost_anywhere(family: str) -> None:
-    check(outcomes(family, 0.02, 30, 0.15))
+    check(outcomes(family, 0.02, 20, 0.3))
 
 
 SOLVE = """

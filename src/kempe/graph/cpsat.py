@@ -32,7 +32,9 @@ def load_cp_model() -> Any:
     if name not in sys.modules:
         with ThreadPoolExecutor(1) as pool:
             pool.submit(importlib.import_module, name).result()
-    return sys.modules[name]
+    from ortools.sat.python import cp_model
+
+    return cp_model
 
 
 def solve_model(
