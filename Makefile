@@ -55,7 +55,7 @@ RUNTIME_address := libasan.so
 RUNTIME_thread  := libtsan.so
 RUNTIME = $(foreach name,$(RUNTIME_$(SANITIZER)) libstdc++.so,$(shell $(CXX) -print-file-name=$(name)))
 # Together these call every kernel.
-KERNEL_TESTS := $(addprefix tests/,exact graph kskm memetic rivals/test_orders.py search test_core_arguments.py test_problem.py)
+KERNEL_TESTS := $(addprefix tests/,exact graph kskm memetic proof rivals/test_orders.py search test_core_arguments.py test_problem.py)
 
 sanitize:  ## run the tests of the kernels under sanitizers (SANITIZER=thread: data races)
 	SKBUILD_CMAKE_DEFINE=KEMPE_SANITIZE=$(SANITIZER) SKBUILD_CMAKE_BUILD_TYPE=RelWithDebInfo \
