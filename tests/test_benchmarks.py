@@ -15,7 +15,7 @@ import pytest
 from sklearn.cluster import kmeans_plusplus
 from typer.testing import CliRunner
 
-from kempe import Constraints
+from kempe import Constraints, datasets
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 INSTANCE = ("COL3/n500-k2", 0.05)
@@ -220,3 +220,32 @@ def test_optimal_instances_are_counted_in_the_report_and_for_the_authors(script,
         counts = dict(zip(section.header, section.rows[-1], strict=True))
         assert counts["method"] == compare.AUTHORS
         assert counts[verdict] == "1"
+
+
+@pytest.mark.slow
+def test_certificates_are_measured_once_and_shown(script, tmp_path, monkeypatch, capsys):
+    certify = script("certify")
+    monkeypatch.setenv("KEMPE_SHARED", str(tmp_path))
+    store, out = tmp_path / "certify.csv", tmp_path / "certify.md"
+    options = {"limit": 30.0, "only": "iris", "seed": 0, "workers": 1, "store": store, "out": out}
+    certify.main("unconstrained", **options)
+    with store.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["collection"] for row in rows] == ["unscaled", "scaled"]
+    assert float(rows[0]["inertia"]) == pytest.approx(78.851, abs=1e-3)
+    assert all(row["optimal"] == row["verified"] == "True" for row in rows)
+    assert all(0 <= float(row["loss"]) < 1e-5 for row in rows)
+    assert "| gap at most 0.01 % | 2 |" in out.read_text(encoding="utf-8")
+    monkeypatch.setattr(certify, "run", None)
+    certify.main("unconstrained", **options)
+    assert capsys.readouterr().out.count("unscaled iris") == 2
+
+
+def test_the_spread_of_certified_instances_covers_sizes_and_levels(script):
+    certify = script("certify")
+    spread = certify.instances("spread")
+    assert len(set(spread)) == 30
+    assert len(certify.instances("collection1")) == 100
+    for collection, name, level in spread:
+        assert datasets.describe(f"{collection}/{name}")
+        assert level in datasets.levels(collection)

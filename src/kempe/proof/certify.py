@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -202,6 +203,7 @@ class _Proof:
         self._trees: list[tuple[NDArray[np.int64], Tree]] = []
         self._method: Method = "sdp"
         self._ended = False
+        self._lock = threading.Lock()
 
     def run(self) -> None:
         """Grow the proof until the gap is closed, or something ends it."""
@@ -257,6 +259,10 @@ class _Proof:
 
     def _report(self, _: Tree) -> None:
         """Note the bound and tell the callbacks."""
+        with self._lock:
+            self._note()
+
+    def _note(self) -> None:
         inertia = self._incumbent.inertia * self._data.unit
         bound = min(self._bound() * self._data.unit, inertia)
         elapsed = time.perf_counter() - self._started

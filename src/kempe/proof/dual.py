@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,10 @@ class Dual:
     cuts: Cuts
     nearest: Singles
     penalty: float
+
+    def without_nearest(self) -> Dual:
+        """Give up what only an iteration needs."""
+        return replace(self, nearest=np.empty((0, 0), dtype=np.float32))
 
     def multipliers(self, data: Data) -> Multipliers:
         """Give slack and cuts in the unit of the user, those without a multiplier left out."""

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from kempe.proof.ascent import Ascent
-from kempe.proof.certificate import Deduction, Node, NodeKind
+from kempe.proof.certificate import Deduction, Multipliers, Node, NodeKind
 from kempe.proof.dual import Dual
 from kempe.proof.facts import Facts, Pair
 from kempe.proof.fixing import fixed_apart
@@ -68,6 +68,11 @@ class Branch:
         """What is known here."""
         return self.presolved.facts
 
+    @property
+    def last(self) -> Branch:
+        """The end of the chain of fixings that begins here."""
+        return self if self.kind != "fixing" else self.children[0].last
+
     def proven(self, inertia: float) -> float:
         """Lower bound that the node and all below it prove, given the inertia of the labels."""
         if not self.children:
@@ -81,7 +86,7 @@ class Branch:
         """Give the tree in preorder; children that prove no more than their parent are left out."""
         useful = bool(self.children) and self.proven(inertia) > self.value
         kind = self.kind if useful or self.kind in ("few", "contradiction") else "bound"
-        proof = self.dual.multipliers(data) if kind in ("bound", "fixing") and self.dual else None
+        proof = self._multipliers(data) if kind in ("bound", "fixing") else None
         yield Node(
             parent=parent,
             kind=kind,
@@ -98,6 +103,21 @@ class Branch:
             for node in child.nodes(data, inertia, before, count):
                 count += 1
                 yield node
+
+    def _multipliers(self, data: Data) -> Multipliers:
+        """Give what proves the value; if it was never bounded, what proves next to nothing."""
+        if self.dual is None:
+            assert self.relaxation is not None
+            return Multipliers(np.zeros((self.relaxation.size,) * 2, dtype=np.float32))
+        return self.dual.multipliers(data)
+
+    def settle(self, inertia: float) -> None:
+        """Give back the memory that only further work on the node would need."""
+        self.relaxation = None
+        if self.dual is not None:
+            self.dual = self.dual.without_nearest()
+        if self.kind == "split" and self.proven(inertia) > self.value:
+            self.dual = None  # the children prove more
 
 
 @dataclass(frozen=True)
@@ -145,6 +165,11 @@ class Tree:
         Asked at every step.
     report
         Told of every change of the bound.
+
+    Attributes
+    ----------
+    size
+        Number of groups at the root; 0 if they need no matrix.
     """
 
     def __init__(
@@ -169,11 +194,7 @@ class Tree:
         self._busy = 0
         self._ended = False
         self.root = self._branch((), (), facts)
-
-    @property
-    def size(self) -> int:
-        """Number of groups at the root."""
-        return self.root.relaxation.size if self.root.relaxation else 0
+        self.size = self.root.relaxation.size if self.root.relaxation else 0
 
     @property
     def n_open(self) -> int:
@@ -212,6 +233,7 @@ class Tree:
             with self._changed:
                 for side in branch.children:
                     self._push(side)
+                branch.settle(self.incumbent.inertia)
                 self._busy -= 1
                 self._changed.notify_all()
             self._report(self)
@@ -234,8 +256,9 @@ class Tree:
         if root.relaxation is not None:
             start = dual_start(root.relaxation, root.relaxation.colours(self.incumbent.labels))
             self._bound(root, start, ROOT)
-            if root.value < self.target and not self._should_stop():
-                self.incumbent.search(root.facts)
+            leaf = root.last
+            if leaf.value < self.target and not self._should_stop():
+                self.incumbent.search(leaf.facts)
         self._push(root)
         self._report(self)
 
@@ -292,11 +315,15 @@ class Tree:
             self._bound(child, dual.carried_over(relaxation, child.relaxation), patience)
 
     def _push(self, branch: Branch) -> None:
-        """Put the leaf of a chain of fixings among the open nodes, unless it is closed."""
-        while branch.children:
+        """Put the end of a chain of fixings among the open nodes, unless it is closed."""
+        leaf = branch.last
+        while branch is not leaf:
+            branch.settle(self.incumbent.inertia)
             branch = branch.children[0]
-        if branch.relaxation is not None and branch.value < self.target:
-            heapq.heappush(self._open, (branch.value, id(branch), branch))
+        if leaf.relaxation is not None and leaf.value < self.target:
+            heapq.heappush(self._open, (leaf.value, id(leaf), leaf))
+        else:
+            leaf.settle(self.incumbent.inertia)
 
     def _next(self) -> Branch | None:
         """Take the weakest open node, and wait for one while other workers may make some."""
