@@ -225,8 +225,14 @@ def test_large_data_is_bounded_in_parts(monkeypatch):
         ({}, "give labels, or n_clusters"),
         ({"labels": [0, 1]}, "5 rows need as many labels"),
         ({"labels": [0, 1, 2, 0, 1], "n_clusters": 2}, "more than n_clusters=2"),
-        ({"labels": [0, 0, 1, 1, 1], "must_link": [(0, 2)]}, "violate a must-link"),
-        ({"labels": [0, 0, 1, 1, 1], "cannot_link": [(0, 1)]}, "violate a cannot-link"),
+        (
+            {"labels": [0, 0, 1, 1, 1], "must_link": [(0, 2)]},
+            r"violate the must-link pair \(0, 2\)",
+        ),
+        (
+            {"labels": [0, 0, 1, 1, 1], "cannot_link": [(0, 1)]},
+            r"violate the cannot-link pair \(0, 1\)",
+        ),
     ],
 )
 def test_what_cannot_be_certified_is_refused(given, message):

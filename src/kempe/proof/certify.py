@@ -99,7 +99,7 @@ def certify(
     >>> X = [[0.0], [0.1], [5.0], [5.1], [9.0]]
     >>> certificate = certify(X, [0, 0, 1, 1, 1], cannot_link=[(2, 3)])
     Traceback (most recent call last):
-    ValueError: the labels violate a cannot-link pair
+    ValueError: the labels violate the cannot-link pair (2, 3)
     >>> certificate = certify(X, [0, 0, 1, 2, 2], cannot_link=[(2, 3)])
     >>> certificate.is_optimal
     True
@@ -113,7 +113,7 @@ def certify(
     stopper = _core.Stopper(np.inf if time_limit is None else time_limit)
     if given is None:
         given = _searched(rows, pairs, k, weights, n_jobs, rng, stopper)
-    _check_labels(problem, given)
+    _check_labels(pairs, given)
     own = [callbacks] if isinstance(callbacks, ProofCallbacks) else list(callbacks or ())
     heard = ProofCallbackList([*own, *display(verbose, time_limit, gap)])
     proof = _Proof(problem, given, gap, effective_n_jobs(n_jobs), rng, stopper, heard)
@@ -167,13 +167,14 @@ def _searched(
     return labels
 
 
-def _check_labels(problem: Problem, labels: NDArray[np.int32]) -> None:
-    colours = np.empty(problem.n_supernodes, dtype=np.int32)
-    colours[problem.supernode] = labels
-    if not np.array_equal(problem.labels(colours), labels):
-        raise ValueError("the labels violate a must-link pair")
-    if not problem.is_proper(colours):
-        raise ValueError("the labels violate a cannot-link pair")
+def _check_labels(pairs: Constraints, labels: NDArray[np.int32]) -> None:
+    for name, given, equal in (
+        ("must-link", pairs.must_link, True),
+        ("cannot-link", pairs.cannot_link, False),
+    ):
+        wrong = (labels[given[:, 0]] == labels[given[:, 1]]) != equal
+        for a, b in given[wrong][:1].tolist():
+            raise ValueError(f"the labels violate the {name} pair ({a}, {b})")
 
 
 class _Proof:
