@@ -91,7 +91,42 @@ def _greedy(gain: Any, offsets: Any, targets: Any) -> Any:
     return _core.mwis_greedy(gain, offsets, targets)
 
 
+def cut_pool(rng: Rng) -> Any:
+    pool = _core.CutPool(*cut_groups(rng))
+    pool.add(*cuts(), rng.random(2))
+    return pool
+
+
+def cut_groups(rng: Rng, size: int = 6) -> list[Any]:
+    """Weights, which groups are apart, and the number of clusters."""
+    apart = np.triu(rng.random((size, size)) < 0.3, 1)
+    return [rng.random(size) + 0.1, (apart | apart.T).astype(np.uint8), 3]
+
+
+def cuts() -> list[Any]:
+    """Centres, offsets and members of a triangle and of a larger cut."""
+    members = np.array([1, 2, 0, 3, 4], dtype=np.int32)
+    return [np.array([0, 5], dtype=np.int32), np.array([0, 2, 5]), members]
+
+
+def symmetric(rng: Rng, size: int = 6) -> Any:
+    half = rng.normal(size=(size, size)).astype(np.float32)
+    return half + half.T
+
+
 ARGUMENTS: dict[str, Callable[[Rng], list[Any]]] = {
+    "CutPool": cut_groups,
+    "CutPool.add": lambda rng: [cut_pool(rng), *cuts(), rng.random(2)],
+    "CutPool.arrays": lambda rng: [cut_pool(rng)],
+    "CutPool.drop": lambda rng: [cut_pool(rng), 1],
+    "CutPool.project": lambda rng: [
+        cut_pool(rng),
+        symmetric(rng),
+        np.zeros((6, 6), dtype=np.float32),
+        np.zeros((6, 6), dtype=np.float32),
+        3,
+    ],
+    "CutPool.scale_multipliers": lambda rng: [cut_pool(rng), 0.5],
     "Graph": lambda rng: weighted_graph(rng)[1:],
     "Instance": instance_parts,
     "SequentialSearch": lambda rng: [instance(rng), 3],
@@ -131,6 +166,8 @@ ARGUMENTS: dict[str, Callable[[Rng], list[Any]]] = {
     "chain_descent": lambda rng: [graph(rng, 6), rng.random((6, 3)), colours(rng), soon()],
     "cheapest_colouring": lambda rng: [graph(rng, 6), rng.random((6, 3))],
     "clique_cover": lambda rng: [graph(rng)],
+    "clique_deductions": lambda rng: [graph(rng), 3],
+    "cliques_of_size": lambda rng: [graph(rng), 3, 10],
     "cluster_means": lambda rng: [instance(rng), colours(rng), 3],
     "colour_exactly": lambda rng: [graph(rng), 3, 100, soon()],
     "combine_rows": lambda rng: [
@@ -180,6 +217,7 @@ ARGUMENTS: dict[str, Callable[[Rng], list[Any]]] = {
     "tabu_colouring": lambda rng: [graph(rng, 6), 3, colours(rng), None, seed(rng), 50, soon()],
     "three_colour_moves": lambda rng: [instance(rng), colours(rng), 3, soon()],
     "unpeel": lambda rng: [graph(rng, 6), everyone(), np.full(6, -1, dtype=np.int32), 6],
+    "violated_cuts": lambda rng: [symmetric(rng), rng.random(6) + 0.1, 0.01, 5, True],
 }
 
 
