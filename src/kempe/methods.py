@@ -40,7 +40,7 @@ _AS_RUN: dict[str, Any] = {
 _run = partial(_text, perturbation=2 / 3, **_AS_RUN)
 _exact_run = partial(_exact_text, nonempty=False, **_AS_RUN)
 
-# Comparisons give every method the same start. Where none is given, each takes that of its own
+# Comparisons give the same start to every method that takes one. Otherwise each has that of its own
 # publication: rows at random, or k-means++ in PCCC and in the authors' program of COPKM_P.
 _REGISTRY: dict[str, Factory] = {
     "kempe": KempeKMeans,
@@ -53,7 +53,9 @@ _REGISTRY: dict[str, Factory] = {
     "KSKM_E_text": _exact_text,
     "KSKM_E_repo_text": partial(_exact_text, perturbation=0.0),
     "PCCC": PCCC,
-    "BLPKMCC": BLPKMCC,
+    "BLPKMCC": partial(BLPKMCC, metric="euclidean"),
+    "BLPKMCC_sq": BLPKMCC,
+    "IPC_KMeans": partial(BLPKMCC, init="sdp"),
     "COPKM_P": partial(COPKM_P, init="k-means++"),
     "COPKM": COPKM,
     "ICOPKM": ICOPKM,
@@ -62,9 +64,18 @@ _REGISTRY: dict[str, Factory] = {
 }
 
 
+# Their programs take no start, so the paper's experiments cannot have given them any.
+_OWN_START = frozenset({"BLPKMCC", "IPC_KMeans", "S_MDEClust"})
+
+
 def names() -> list[str]:
     """Names that ``create`` knows, in the order in which reports show them."""
     return list(_REGISTRY)
+
+
+def takes_start(name: str) -> bool:
+    """Whether a comparison gives the method the same starting centroids as the others."""
+    return name not in _OWN_START
 
 
 def create(

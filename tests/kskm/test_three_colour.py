@@ -12,6 +12,8 @@ from kempe.kskm.three_colour import three_colour_step
 from kempe.problem import Problem
 from random_problems import context_of, random_problem
 
+ALL = np.ones(4, dtype=bool)
+
 
 def descended(problem, colours, three_colour):
     descent = SimultaneousDescent(three_colour=three_colour)
@@ -46,7 +48,7 @@ def test_a_rotation_is_found_in_one_step():
 @settings(max_examples=30, deadline=None)
 def test_every_move_is_proper_and_gains_what_it_says(seed, weighted):
     problem, colours = random_problem(seed, n=30, k=4, density=0.4, weighted=weighted)
-    moves = Moves(*_core.three_colour_moves(problem.core, colours, 4, _core.Stopper()))
+    moves = Moves(*_core.three_colour_moves(problem.core, colours, ALL, _core.Stopper()))
     assume(moves.n_moves > 0)
     before = problem.inertia(colours)
     for s in range(moves.n_moves):

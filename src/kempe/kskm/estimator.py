@@ -38,8 +38,9 @@ class KSKM(SearchingClusterer):
         cheapest, ``"exact"`` solves an integer program in every step, ``"spectral"`` is the
         heuristic of the paper.
     three_colour : bool, default=False
-        Whether chains of three colours are rotated once swaps of two are exhausted (appendix A.2):
-        at the cost of looking at all triples of clusters.
+        Whether chains of three colours are rotated once swaps of two are exhausted (appendix A.2).
+        That takes many times as long, and lowers the inertia a little only where constraints are
+        loose.
     relocation : {"replace", "reposition", "coincide", "kmeans", "sdp"}, default="replace"
         Where relocated centroids go (Algorithm 4). ``"replace"`` puts one on a costly supernode;
         ``"reposition"`` splits the cluster of highest inertia at the expense of that of lowest;

@@ -122,9 +122,7 @@ class KSKMParams:
 
     def schedule(self, problem: Problem) -> Schedule:
         """Give the schedule; where exact assignment would undo every perturbation, relocate."""
-        schedule = Schedule(
-            self.perturbation, self.failures_before_return, self.after_perturbation
-        )
+        schedule = Schedule(self.perturbation, self.failures_before_return, self.after_perturbation)
         asked = self.exact is not None and self.relocate_if_tight
         undone = asked and problem.graph.is_tight(problem.n_clusters)
         return replace(schedule, perturbation=0.0) if undone else schedule

@@ -100,6 +100,19 @@ class ProgramAssignment:
             )
         return colours
 
+    def among(
+        self,
+        problem: Problem,
+        centroids: Centroids,
+        clusters: NDArray[np.int32],
+        stopper: _core.Stopper,
+    ) -> Colours | None:
+        """Assign all supernodes to some of the clusters only; ``None`` if that cannot be."""
+        costs = self._costs(problem, centroids)
+        allowed = np.zeros(costs.shape, dtype=bool)
+        allowed[:, clusters] = True
+        return self._assigner.solve(costs, allowed=allowed, stopper=stopper).colours
+
     def _attempt(
         self, costs: Costs, nearest: int, previous: Colours | None, stopper: _core.Stopper
     ) -> ExactResult:
