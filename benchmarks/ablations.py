@@ -26,6 +26,8 @@ from kempe.kskm import mwis
 from kempe.problem import Problem
 from tables import Section, number, show, write_markdown
 
+HEURISTICS: tuple[mwis.Method, ...] = ("greedy", "spectral")
+
 # Weights of the swaps, and which of them exclude each other, in compressed sparse rows.
 Question = tuple[NDArray[Any], ...]
 
@@ -108,24 +110,22 @@ def mwis_table(seeds: Seeds = 5, mutations: Mutations = 50, out: Out = None) -> 
     """Weight, inertia and CPU time of the three ways to choose compatible swaps."""
     rows = []
     for instance in track(there(INSTANCES), "mwis", console=Console(stderr=True)):
-        weights = relative_weights(instance, seeds)
         outcomes = {
             name: fit(instance, seeds, {"mwis": name, "max_mutations": mutations})
             for name in mwis.METHODS
         }
-        reference = outcomes["greedy"]
+        reference = outcomes["exact"]
         if reference is None:
             continue
-        cells = [number(weights[name], 5) for name in mwis.METHODS]
-        for name in mwis.METHODS:
-            outcome = outcomes[name]
+        cells = weight_cells(instance, seeds)
+        for outcome in outcomes.values():
             cells.append(number(outcome and outcome.inertia / reference.inertia, 5))
         cells += [number(outcome and outcome.cpu, 2) for outcome in outcomes.values()]
         rows.append([f"{instance.label}{success(reference, seeds)}", *cells])
-    groups = ("weight", "inertia", "CPU s")
-    header = ["instance", *(f"{group}, {name}" for group in groups for name in mwis.METHODS)]
-    section = Section("Ways to choose compatible swaps", header, rows)
-    finish([section], out)
+    header = ["instance", "sets"]
+    header += [f"{name}: {what}" for name in HEURISTICS for what in ("weight", "heaviest")]
+    header += [f"{name}: {what}" for what in ("inertia", "CPU s") for name in mwis.METHODS]
+    finish([Section("Ways to choose compatible swaps", header, rows)], out)
 
 
 @app.command()
@@ -156,23 +156,26 @@ def success(outcome: Outcome, seeds: int) -> str:
     return "" if outcome.successes == seeds else f" ({outcome.successes} of {seeds})"
 
 
-def relative_weights(instance: Instance, seeds: int) -> dict[str, float | None]:
-    """Mean weight of the sets that each way chooses, as a share of the heaviest.
+def weight_cells(instance: Instance, seeds: int) -> list[str]:
+    """Give the number of sets, and how the heuristics' weights compare with the heaviest.
 
     All ways get the same questions: those of a descent by the exact one, from saturation order.
     """
     questions = [q for seed in range(seeds) for q in questions_of_a_descent(instance, seed)]
-    if not questions:
-        return dict.fromkeys(mwis.METHODS)
-    weight = {
-        name: [
-            float(weights[mwis.solve(weights, offsets, targets, name)].sum())
-            for weights, offsets, targets in questions
-        ]
-        for name in mwis.METHODS
-    }
-    heaviest = np.array(weight["exact"])
-    return {name: float(np.mean(np.array(found) / heaviest)) for name, found in weight.items()}
+    heaviest = np.array([weight_of(question, "exact") for question in questions])
+    cells = [str(len(questions))]
+    for name in HEURISTICS:
+        share = np.array([weight_of(question, name) for question in questions]) / heaviest
+        cells.append(number(float(share.mean()) if share.size else None, 5))
+        cells.append(number(float(100 * np.mean(share > 1 - 1e-9)) if share.size else None, 3))
+        cells[-1] += " %" if share.size else ""
+    return cells
+
+
+def weight_of(question: Question, method: mwis.Method) -> float:
+    """Weight of the set that one way chooses."""
+    weights = question[0]
+    return float(weights[mwis.solve(*question, method)].sum())
 
 
 def questions_of_a_descent(instance: Instance, seed: int) -> list[Question]:

@@ -57,8 +57,8 @@ class ExactAssigner:
         The cannot-link graph.
     solver
         ``"auto"``: the linear relaxation, then HiGHS. Or CP-SAT, if that is installed and either a
-        first improvement is wanted or few clusters make the relaxation weak. ``"highs"``: never CP-SAT. ``"cpsat"`` and ``"gurobi"`` give the
-        whole model to that solver.
+        first improvement is wanted or few clusters make the relaxation weak. ``"highs"``: never
+        CP-SAT. ``"cpsat"`` and ``"gurobi"`` give the whole model to that solver.
     seed
         For the heuristics and the solvers.
     aids

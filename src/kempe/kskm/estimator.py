@@ -44,8 +44,8 @@ class KSKM(SearchingClusterer):
     relocation : {"replace", "reposition", "coincide", "kmeans", "sdp"}, default="replace"
         Where relocated centroids go (Algorithm 4). ``"replace"`` puts one on a costly supernode;
         ``"reposition"`` splits the cluster of highest inertia at the expense of that of lowest;
-        ``"coincide"`` puts the centroid of the latter onto that of the former; ``"kmeans"`` and ``"sdp"`` move all
-        centroids to those of an unconstrained solution and cost most time.
+        ``"coincide"`` puts the centroid of the latter onto that of the former; ``"kmeans"`` and
+        ``"sdp"`` move all centroids to those of an unconstrained solution and cost most time.
     alpha : float, default=1.0
         Step of a relocation from the present centroids (0) to the targets (1).
     perturbation : float, default=0.8

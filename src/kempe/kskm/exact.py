@@ -136,7 +136,7 @@ class ExactDescent(Descent):
 
 
 def exact_start(context: Context, centroids: Centroids, solver: Solver) -> Colours:
-    """Take the first assignment that the solver finds (``ExactAssignment`` before Algorithm 1's loop).
+    """Take the first assignment that the solver finds, as Algorithm 1 has it before its loop.
 
     Raises
     ------

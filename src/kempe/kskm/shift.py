@@ -1,7 +1,7 @@
 """KSShift, Algorithm 4 of the paper: move centroids far, towards targets.
 
-The targets come in several kinds. They are matched to the clusters, centroids step towards them, and
-the assignment settles there.
+The targets come in several kinds. They are matched to the clusters, centroids step towards them,
+and the assignment settles there.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ class Relocation:
         ``"reposition"``: the cluster of lowest inertia gives its centroid to the one of highest
         inertia, which is split. ``"coincide"``: the same as in PCCC and in the authors' program,
         where both centroids are then in one place; if the cluster of lowest inertia dissolves, its
-        centroid goes on to a random supernode. ``"kmeans"``: a fresh unconstrained k-means solution. ``"sdp"``: a
-        semidefinite relaxation, see ``kempe.kskm.sdp``.
+        centroid goes on to a random supernode. ``"kmeans"``: a fresh unconstrained k-means
+        solution. ``"sdp"``: a semidefinite relaxation, see ``kempe.kskm.sdp``.
     alpha
         Step from the present centroids (0) to the targets (1).
     """

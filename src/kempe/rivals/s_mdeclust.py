@@ -279,6 +279,4 @@ def matched(centroids: Centroids, reference: Centroids) -> Centroids:
 
 def spread(values: Sequence[float]) -> float:
     """Sum of the differences between all pairs of values."""
-    ordered = np.sort(values)
-    rank = np.arange(ordered.size)
-    return float(ordered @ (2 * rank - ordered.size + 1))
+    return float(np.abs(np.subtract.outer(values, values)).sum() / 2)
