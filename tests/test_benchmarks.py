@@ -77,6 +77,19 @@ def test_no_figures_of_the_authors_are_no_error(script, tmp_path):
     assert script("compare").read_authors(tmp_path / "nothing.csv") == {}
 
 
+def test_the_authors_figures_for_the_short_run_come_with_the_repository(script, shared):
+    compare = script("compare")
+    shipped = compare.read_authors(compare.SHIPPED)
+    assert set(shipped) == {(task.dataset, task.level) for task in short_run(compare)}
+    everything = compare.read_authors(shared / "reference" / "kskm_authors.csv")
+    assert {instance: everything[instance] for instance in shipped} == shipped
+
+
+def short_run(compare):
+    plan = compare.load_plan(BENCHMARKS / "compare.toml")
+    return plan.restricted(["kempe"], seeds=1).tasks()
+
+
 def test_the_summary_counts_what_is_above_the_authors(script):
     compare = script("compare")
 
@@ -84,7 +97,8 @@ def test_the_summary_counts_what_is_above_the_authors(script):
         runs = compare.Runs(ours, ours / 1.01, 0.5)
         target = compare.Runs(theirs, theirs, our_seconds)
         reference = compare.Runs(theirs, theirs, their_seconds)
-        return compare.Row((name, 0.1), runs, None, None, reference, target, 0)
+        as_run = compare.Runs(2 * theirs, theirs, their_seconds / 4)
+        return compare.Row((name, 0.1), runs, None, as_run, None, reference, target, 0)
 
     rows = [
         row("a", 10.0, 20.0, 0.1, 1.0),
@@ -98,6 +112,8 @@ def test_the_summary_counts_what_is_above_the_authors(script):
     assert figures["worst excess over theirs + 10 ms"] == "40.0 ms (c 0.1)"
     assert figures["mean spread over seeds, (mean - min) / min"] == "1.0000 %"
     assert figures["total CPU, ours / theirs"].endswith("= 0.297")
+    as_run = figures["KSKM as run over their program, geometric means of inertia and CPU"]
+    assert as_run == "2.0000, 0.25"
     worse = [*rows, row("d", 20.1, 20.0, 0.1, 1.0)]
     assert dict(compare.summary(worse).rows)["mean inertia above theirs"] == "1 (d 0.1)"
 
