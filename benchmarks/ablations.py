@@ -23,8 +23,12 @@ from folders import available, use_shared_data
 from kempe import _core, datasets, methods
 from kempe.exceptions import NoSolutionFoundError
 from kempe.kskm import mwis
+from kempe.kskm.shift import match
 from kempe.problem import Problem
 from tables import Section, number, show, write_markdown
+
+# How often centroids move to fresh targets in a search that asks for independent sets.
+TURNS = 10
 
 HEURISTICS: tuple[mwis.Method, ...] = ("greedy", "spectral")
 
@@ -159,9 +163,9 @@ def success(outcome: Outcome, seeds: int) -> str:
 def weight_cells(instance: Instance, seeds: int) -> list[str]:
     """Give the number of sets, and how the heuristics' weights compare with the heaviest.
 
-    All ways get the same questions: those of a descent by the exact one, from saturation order.
+    All ways get the same questions: those of a search in which the exact one answers.
     """
-    questions = [q for seed in range(seeds) for q in questions_of_a_descent(instance, seed)]
+    questions = [q for seed in range(seeds) for q in questions_of_a_search(instance, seed)]
     heaviest = np.array([weight_of(question, "exact") for question in questions])
     cells = [str(len(questions))]
     for name in HEURISTICS:
@@ -178,12 +182,11 @@ def weight_of(question: Question, method: mwis.Method) -> float:
     return float(weights[mwis.solve(*question, method)].sum())
 
 
-def questions_of_a_descent(instance: Instance, seed: int) -> list[Question]:
-    """Give the weights and conflicts that come up in one descent, where there are conflicts."""
+def questions_of_a_search(instance: Instance, seed: int) -> list[Question]:
+    """Give what is asked while centroids move, where any swaps exclude each other."""
     data = instance.load()
     problem = Problem.build(data.X, data.constraints, n_clusters=data.n_clusters)
-    start, _ = kmeans_plusplus(data.X, data.n_clusters, random_state=seed)
-    centroids = start - problem.shift
+    core, k, never = problem.core, problem.n_clusters, _core.Stopper()
     asked: list[Question] = []
 
     def choose(*question: NDArray[Any]) -> NDArray[np.bool_]:
@@ -191,11 +194,17 @@ def questions_of_a_descent(instance: Instance, seed: int) -> list[Question]:
             asked.append(question)
         return mwis.solve(*question, "exact")
 
-    colours, stuck = _core.saturation_assignment(problem.core, centroids)
-    if stuck < 0:
-        never = _core.Stopper()
-        colours = _core.simultaneous_settle(problem.core, colours, centroids, never, choose)
-        _core.simultaneous_descend(problem.core, colours, data.n_clusters, never, choose)
+    def target(turn: int) -> NDArray[np.float64]:
+        start, _ = kmeans_plusplus(data.X, k, random_state=1000 * seed + turn)
+        return np.asarray(start - problem.shift)
+
+    colours, stuck = _core.saturation_assignment(core, target(0))
+    if stuck >= 0:
+        return []
+    for turn in range(TURNS):
+        centroids = match(*problem.means(colours), target(turn))
+        colours = _core.simultaneous_settle(core, colours, centroids, never, choose)
+        colours = _core.simultaneous_descend(core, colours, k, never, choose)
     return asked
 
 

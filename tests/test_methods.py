@@ -24,6 +24,7 @@ AS_RUN = TEXT | {
 EXACT = {
     "max_mutations": 50,
     "exact": True,
+    "effort": None,
     "annealing": False,
     "relocate_if_tight": False,
     "tabu_start": False,

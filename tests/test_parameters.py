@@ -660,19 +660,28 @@ def see_tabu(estimator, value):
     return watched.called
 
 
-@case(KSKM, "nonempty", [False, True], wanted=lambda value: {value})
-def see_nonempty(estimator, value):
-    """What the exact assignments are told about empty clusters."""
+def told_to_assignments(option, **options):
+    """What the exact assignments of a fit are told."""
     told = set()
     solve = ExactAssigner.solve
 
-    def watched(self, *arguments, nonempty=False, **options):
-        told.add(nonempty)
-        return solve(self, *arguments, nonempty=nonempty, **options)
+    def watched(self, *arguments, **given):
+        told.add(given[option])
+        return solve(self, *arguments, **given)
 
     with patch.object(ExactAssigner, "solve", watched):
-        fit(estimator, STICKY, exact=True, nonempty=value)
+        fit(KSKM, STICKY, exact=True, **options)
     return told
+
+
+@case(KSKM, "nonempty", [False, True], wanted=lambda value: {value})
+def see_nonempty(_, value):
+    return told_to_assignments("nonempty", nonempty=value)
+
+
+@case(KSKM, "effort", [0.125, 2.0, None], wanted=lambda value: value or math.inf)
+def see_effort(_, value):
+    return max(told_to_assignments("effort", effort=value))
 
 
 # Parameters of the rivals

@@ -23,6 +23,7 @@ _exact_text = partial(
     KSKM,
     exact=True,
     max_mutations=50,
+    effort=None,
     annealing=False,
     relocate_if_tight=False,
     tabu_start=False,

@@ -17,6 +17,9 @@ from kempe.problem import Centroids, Colours, Problem
 from kempe.search.descent import Context, Descent
 from kempe.search.empty import costs_at_means, full_solution
 
+# Most work of the solvers in one exact assignment, unless said otherwise.
+EFFORT = 0.125
+
 
 @dataclass
 class ExactDescent(Descent):
@@ -53,8 +56,8 @@ class ExactDescent(Descent):
     inner: Descent
     mode: Mode = "first"
     solver: Solver = "auto"
-    effort: float = 0.125
-    least_effort: float = 1 / 32
+    effort: float = EFFORT
+    least_effort: float = EFFORT / 4
     annealing: bool = True
     nonempty: bool = False
     _allowance: float = field(default=0.0, init=False, repr=False)

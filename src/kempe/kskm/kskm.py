@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, get_args
 
@@ -11,7 +12,7 @@ from kempe.exact import Solver
 from kempe.exceptions import NoSolutionFoundError
 from kempe.kskm.assignment import SimultaneousDescent
 from kempe.kskm.dsatur import starting_solution
-from kempe.kskm.exact import ExactDescent, exact_start
+from kempe.kskm.exact import EFFORT, ExactDescent, exact_start
 from kempe.kskm.mwis import Method
 from kempe.kskm.perturb import perturb
 from kempe.kskm.shift import Relocation, RelocationKind, Relocator
@@ -87,6 +88,8 @@ class KSKMParams:
     exact
         Solver of the exact assignment that refines each local optimum (appendix A.3, KSKM_E);
         ``None`` for none. The options below mean nothing without it.
+    effort
+        Most work of the solvers in one exact assignment, see ``ExactDescent``; ``None``: no limit.
     annealing
         Whether annealing helps it where constraints are tight, see ``ExactDescent``.
     relocate_if_tight
@@ -106,6 +109,7 @@ class KSKMParams:
     failures_before_return: int = 5
     after_perturbation: Following = "step"
     exact: Solver | None = None
+    effort: float | None = EFFORT
     annealing: bool = True
     relocate_if_tight: bool = True
     tabu_start: bool = True
@@ -117,7 +121,11 @@ class KSKMParams:
         if self.exact is None:
             return swaps
         return ExactDescent(
-            swaps, solver=self.exact, annealing=self.annealing, nonempty=self.nonempty
+            swaps,
+            solver=self.exact,
+            effort=math.inf if self.effort is None else self.effort,
+            annealing=self.annealing,
+            nonempty=self.nonempty,
         )
 
     def schedule(self, problem: Problem) -> Schedule:
