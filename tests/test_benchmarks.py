@@ -175,6 +175,32 @@ def test_rivals_are_compared_from_the_starts_of_the_public_programs(script, tmp_
     )
 
 
+@pytest.mark.parametrize(
+    ("command", "columns"), [("mwis", "greedy: weight"), ("three-colour", "one descent: inertia")]
+)
+def test_choices_of_the_appendix_are_compared(script, tmp_path, monkeypatch, command, columns):
+    ablations = script("ablations")
+    one = (ablations.Instance("COL2/n300-k20-s50", 0.2),)
+    monkeypatch.setattr(ablations, "INSTANCES", one)
+    monkeypatch.setattr(ablations, "TURNS", 1)
+    out = tmp_path / "table.md"
+    options = [command, "--seeds", "1", "--mutations", "1", "--out", str(out)]
+    result = CliRunner().invoke(ablations.app, options)
+    assert result.exit_code == 0, result.output
+    written = out.read_text(encoding="utf-8")
+    assert columns in written
+    assert "| n300-k20-s50 0.2 |" in written
+
+
+def test_every_rival_that_solves_programs_is_compared_without_swaps(script):
+    rivals = script("rivals")
+    instance, entries = rivals.INSTANCES[0], rivals.SWITCHED
+    runs = [rivals.Run(entry, instance, 5.0, 1.0 + i % 2, False) for i, entry in enumerate(entries)]
+    (section,) = rivals.acceleration(entries, [instance], rivals.grouped(runs))
+    assert [row[0] for row in section.rows] == ["PCCC", "BLPKMCC", "BLPKMCC_sq"]
+    assert {row[4] for row in section.rows} == {"2.0"}
+
+
 def test_growth_writes_a_table(script, tmp_path):
     out = tmp_path / "growth.md"
     sizes = ["--smallest", "200", "--largest", "400", "--steps", "2", "--seeds", "1"]
