@@ -165,7 +165,7 @@ def test_failed_runs_are_counted_and_left_out_of_the_means(script):
 @pytest.mark.slow
 def test_rivals_are_compared_from_the_starts_of_the_public_programs(script, tmp_path):
     out = tmp_path / "rivals.md"
-    command = [sys.executable, str(BENCHMARKS / "rivals.py"), "--dataset", "iris", "--seeds", "1"]
+    command = [sys.executable, str(BENCHMARKS / "rivals.py"), "programs", "--dataset", "iris"]
     options = ["--method", "COPKM_P", "--workers", "1", "--out", str(out)]
     done = subprocess.run([*command, *options], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -196,7 +196,7 @@ def test_every_rival_that_solves_programs_is_compared_without_swaps(script):
     rivals = script("rivals")
     instance, entries = rivals.INSTANCES[0], rivals.SWITCHED
     runs = [rivals.Run(entry, instance, 5.0, 1.0 + i % 2, False) for i, entry in enumerate(entries)]
-    (section,) = rivals.acceleration(entries, [instance], rivals.grouped(runs))
+    section = rivals.acceleration(entries, [instance], rivals.grouped(runs))
     assert [row[0] for row in section.rows] == ["PCCC", "BLPKMCC", "BLPKMCC_sq"]
     assert {row[4] for row in section.rows} == {"2.0"}
 
