@@ -65,15 +65,15 @@ def moves_of(problem, colours, fresh):
 @settings(max_examples=30, deadline=None)
 def test_only_triples_with_a_fresh_cluster_are_looked_at(seed):
     problem, colours = random_problem(seed, n=30, k=5, density=0.3)
-    fresh = np.array([False, True, False, False, False])
-    everything = moves_of(problem, colours, np.ones(5, dtype=bool))
-    some = moves_of(problem, colours, fresh)
-    assert moves_of(problem, colours, ~np.ones(5, dtype=bool)).n_moves == 0
-    assert set(np.round(some.gain, 9)) <= set(np.round(everything.gain, 9))
-    for s in range(some.n_moves):
-        members = some.vertices[some.offsets[s] : some.offsets[s + 1]]
-        after = some.colours[some.offsets[s] : some.offsets[s + 1]]
-        assert 1 in set(colours[members]) | set(after)
+    everything = gains(problem, colours, np.ones(5, dtype=bool))
+    alone = [gains(problem, colours, np.arange(5) == c) for c in range(5)]
+    assert gains(problem, colours, np.zeros(5, dtype=bool)) == set()
+    assert all(some <= everything for some in alone)
+    assert set().union(*alone) == everything
+
+
+def gains(problem, colours, fresh):
+    return set(np.round(moves_of(problem, colours, fresh).gain, 9))
 
 
 def test_changed_clusters_gained_or_lost_a_supernode():
