@@ -1,9 +1,9 @@
 """MultiKSAssignment, Algorithm 6 of the paper (appendix A.2): chains of three colours.
 
 Their rotations can reach what two-colour swaps do not reach downhill. Measured
-(``benchmarks/ablations.py``), they lower the inertia a little where constraints are loose and do
-nothing where they are tight: a component of three colours is then all of three clusters, and
-rotating it renames them.
+(``benchmarks/ablations.py``), they lower the inertia where there are many clusters and did nothing
+on two tight graphs of three clusters: a component of three colours is then a component of the whole
+graph, and rotating it renames its clusters.
 """
 
 from __future__ import annotations
