@@ -123,7 +123,11 @@ bench-docs: $(VENV)/.test  ## measure every table of the documentation (wants a 
 	$(BIN)/python benchmarks/large.py growth --out $(TABLES)/growth.md
 	$(BIN)/python benchmarks/large.py collection4 --out $(TABLES)/collection4.md
 	$(BIN)/python benchmarks/large.py memory --synthetic --seconds 12 --out $(TABLES)/memory.md
-	$(BIN)/python benchmarks/rivals.py --out $(TABLES)/rivals.md
+	$(BIN)/python benchmarks/rivals.py same --out $(TABLES)/rivals.md
+	$(BIN)/python benchmarks/rivals.py programs --out $(TABLES)/programs.md
+	$(BIN)/python benchmarks/rivals.py swaps --out $(TABLES)/swaps.md
+	$(BIN)/python benchmarks/ablations.py mwis --out $(TABLES)/mwis.md
+	$(BIN)/python benchmarks/ablations.py three-colour --out $(TABLES)/three_colour.md
 
 bench-instructions: $(VENV)/.test  ## count instructions of the kernels, compare with the stored ones
 	$(BIN)/python benchmarks/instructions.py $(ARGS)

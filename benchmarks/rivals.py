@@ -1,12 +1,15 @@
 """Every method on six instances, and our rivals against the public programs of their authors.
 
-The first tables give every method the same starting centroids: k-means++ on the rows, seeded as the
-authors' programs of COPKM and COPKM_P are. The last table starts each rival as its public
+``same`` gives every method the same starting centroids: k-means++ on the rows, seeded as the
+authors' programs of COPKM and COPKM_P are. ``programs`` starts each rival as its public
 program does with the same seed, so that both can be compared seed by seed:
 
 - PCCC (github.com/phil85/PCCC-Algorithm): k-means++ on the means of must-linked rows,
 - BLPKMCC (github.com/phil85/BLPKM-CC): rows at random,
 - COPKM_P and COPKM (github.com/ryx1339/DSATUR-COP-KMeans): k-means++ on the rows.
+
+``swaps`` takes Kempe swaps out of the exact assignment of the rivals: the paper expects them to
+accelerate it.
 
 Their figures, in ``public_programs.csv``, are means over seeds 0 to 4 on the same kind of machine,
 with HiGHS in place of Gurobi. PCCC ran with squared distances, BLPKMCC with the plain ones that
@@ -119,10 +122,20 @@ class Entry:
 
 COUNTERPARTS = (
     Entry("PCCC", "PCCC", plus_plus_on_means, public="PCCC"),
-    Entry("BLPKMCC, plain", "BLPKMCC", rows_at_random, {"metric": "euclidean"}, "BLPKMCC"),
-    Entry("BLPKMCC, squared", "BLPKMCC", rows_at_random, public="BLPKMCC"),
+    Entry("BLPKMCC", "BLPKMCC", rows_at_random, public="BLPKMCC"),
+    Entry("BLPKMCC_sq", "BLPKMCC_sq", rows_at_random, public="BLPKMCC"),
     Entry("COPKM_P", "COPKM_P", plus_plus_on_rows, public="COPKM_P"),
     Entry("COPKM", "COPKM", plus_plus_on_rows, public="COPKM"),
+)
+
+
+# The rivals that solve integer programs, as they start, with and without Kempe swaps.
+SWITCHED = tuple(
+    Entry(f"{entry.label}{', no swaps' * (not swaps)}", entry.method, entry.start, options)
+    for entry in COUNTERPARTS
+    if entry.method in ("PCCC", "BLPKMCC", "BLPKMCC_sq")
+    for swaps in (True, False)
+    for options in ({"kempe_swaps": swaps},)
 )
 
 
@@ -179,39 +192,77 @@ class Cell:
 Cells = dict[tuple[str, Instance], Cell]
 
 
-def main(
-    method: Annotated[
-        list[str] | None, typer.Option(help="Only this method; may be repeated.")
-    ] = None,
-    dataset: Annotated[
-        list[str] | None, typer.Option(help="Only this data set; may be repeated.")
-    ] = None,
-    seeds: Annotated[int, typer.Option(min=1, help="Runs from the same starts.")] = 5,
-    time_limit: Annotated[float, typer.Option(help="Most seconds of each of them.")] = 60.0,
-    workers: Annotated[
-        int | None, typer.Option(min=1, help="Processes. [default: one per core]")
-    ] = None,
-    out: Annotated[Path | None, typer.Option(help="Also write the tables as Markdown.")] = None,
+app = typer.Typer(help=__doc__, no_args_is_help=True)
+
+Methods = Annotated[list[str] | None, typer.Option("--method", help="Only this; repeatable.")]
+Datasets = Annotated[list[str] | None, typer.Option("--dataset", help="Only this; repeatable.")]
+Seeds = Annotated[int, typer.Option(min=1, help="Runs from the same starts.")]
+Limit = Annotated[float, typer.Option(help="Most seconds of each run.")]
+Workers = Annotated[int | None, typer.Option(min=1, help="Processes. [default: one per core]")]
+Out = Annotated[Path | None, typer.Option(help="Also write the tables as Markdown.")]
+
+
+@app.command()
+def same(
+    method: Methods = None,
+    dataset: Datasets = None,
+    seeds: Seeds = 5,
+    time_limit: Limit = 60.0,
+    workers: Workers = None,
+    out: Out = None,
 ) -> None:
-    """Run every method on six instances and compare with the public programs."""
-    names = chosen(methods.names(), method, "method")
-    known = chosen(list(dict.fromkeys(name for name, _ in INSTANCES)), dataset, "data set")
-    instances = [item for item in INSTANCES if item[0] in known]
-    counterparts = [entry for entry in COUNTERPARTS if entry.method in names]
-    entries = [Entry(name, name) for name in names]
-    same = measure(entries, instances, seeds, time_limit, workers, "same start")
-    own = measure(
-        counterparts, instances, PUBLIC_SEEDS, PUBLIC_TIME_LIMIT, workers, "public starts"
-    )
+    """Run every method on six instances from the same starts."""
+    instances = chosen_instances(dataset)
+    entries = [Entry(name, name) for name in chosen(methods.names(), method, "method")]
+    cells = measure(entries, instances, seeds, time_limit, workers, "same start")
     sections = [
-        table("Mean inertia", entries, instances, same, Cell.shown_inertia),
-        table("Mean CPU seconds", entries, instances, same, Cell.shown_cpu),
-        *failures(same),
-        comparison(counterparts, instances, own, public_figures()),
+        table("Mean inertia", entries, instances, cells, Cell.shown_inertia),
+        table("Mean CPU seconds", entries, instances, cells, Cell.shown_cpu),
+        *failures(cells),
     ]
+    finish(sections, out)
+
+
+@app.command()
+def programs(
+    method: Methods = None, dataset: Datasets = None, workers: Workers = None, out: Out = None
+) -> None:
+    """Run the rivals from the starts of their public programs, and compare."""
+    instances = chosen_instances(dataset)
+    names = chosen(methods.names(), method, "method")
+    entries = [entry for entry in COUNTERPARTS if entry.method in names]
+    cells = measure(entries, instances, PUBLIC_SEEDS, PUBLIC_TIME_LIMIT, workers, "public programs")
+    finish([comparison(entries, instances, cells, public_figures())], out)
+
+
+@app.command()
+def swaps(
+    method: Methods = None,
+    dataset: Datasets = None,
+    seeds: Seeds = 5,
+    time_limit: Limit = 60.0,
+    workers: Workers = None,
+    out: Out = None,
+) -> None:
+    """Run the rivals that solve integer programs with and without Kempe swaps."""
+    instances = chosen_instances(dataset)
+    names = chosen(methods.names(), method, "method")
+    entries = [entry for entry in SWITCHED if entry.method in names]
+    cells = measure(entries, instances, seeds, time_limit, workers, "with and without swaps")
+    finish([acceleration(entries, instances, cells)], out)
+
+
+def finish(sections: Sequence[Section], out: Path | None) -> None:
+    """Print tables, and write them if so wanted."""
     show(sections)
     if out is not None:
         write_markdown(out, sections)
+
+
+def chosen_instances(wanted: Sequence[str] | None) -> list[Instance]:
+    """Instances of the data sets that are asked for."""
+    names = chosen(list(dict.fromkeys(name for name, _ in INSTANCES)), wanted, "data set")
+    return [item for item in INSTANCES if item[0] in names]
 
 
 def chosen(known: list[str], wanted: Sequence[str] | None, what: str) -> list[str]:
@@ -336,6 +387,20 @@ def comparison(
     return Section("Against the public programs, from their starting centroids", header, rows)
 
 
+def acceleration(entries: Sequence[Entry], instances: Sequence[Instance], cells: Cells) -> Section:
+    """One line per rival and instance: CPU time and inertia with and without Kempe swaps."""
+    header = ["rival", "instance", "CPU s", "without", "ratio", "inertia", "without"]
+    rows = []
+    for with_swaps, without in zip(entries[::2], entries[1::2], strict=True):
+        for instance in instances:
+            on, off = cells[with_swaps.label, instance], cells[without.label, instance]
+            ratio = None if not (on.cpu and off.cpu) else off.cpu / on.cpu
+            row = [with_swaps.label, short(instance), on.shown_cpu(), off.shown_cpu()]
+            row += [number(ratio, 2), on.shown_inertia(), off.shown_inertia()]
+            rows.append(row)
+    return Section("Exact assignment with and without Kempe swaps", header, rows)
+
+
 def compared(cell: Cell, theirs: Mapping[str, str]) -> list[str]:
     """Success, inertia and CPU time of ours and theirs; ratios below 1 where ours are lower."""
     cells = [cell.share, f"{theirs['successes']} of {theirs['runs']}"]
@@ -361,4 +426,4 @@ def short(instance: Instance) -> str:
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    app()

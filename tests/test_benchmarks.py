@@ -77,6 +77,19 @@ def test_no_figures_of_the_authors_are_no_error(script, tmp_path):
     assert script("compare").read_authors(tmp_path / "nothing.csv") == {}
 
 
+def test_the_authors_figures_for_the_short_run_come_with_the_repository(script, shared):
+    compare = script("compare")
+    shipped = compare.read_authors(compare.SHIPPED)
+    assert set(shipped) == {(task.dataset, task.level) for task in short_run(compare)}
+    everything = compare.read_authors(shared / "reference" / "kskm_authors.csv")
+    assert {instance: everything[instance] for instance in shipped} == shipped
+
+
+def short_run(compare):
+    plan = compare.load_plan(BENCHMARKS / "compare.toml")
+    return plan.restricted(["kempe"], seeds=1).tasks()
+
+
 def test_the_summary_counts_what_is_above_the_authors(script):
     compare = script("compare")
 
@@ -84,7 +97,8 @@ def test_the_summary_counts_what_is_above_the_authors(script):
         runs = compare.Runs(ours, ours / 1.01, 0.5)
         target = compare.Runs(theirs, theirs, our_seconds)
         reference = compare.Runs(theirs, theirs, their_seconds)
-        return compare.Row((name, 0.1), runs, None, None, reference, target, 0)
+        as_run = compare.Runs(2 * theirs, theirs, their_seconds / 4)
+        return compare.Row((name, 0.1), runs, None, as_run, None, reference, target, 0)
 
     rows = [
         row("a", 10.0, 20.0, 0.1, 1.0),
@@ -98,6 +112,8 @@ def test_the_summary_counts_what_is_above_the_authors(script):
     assert figures["worst excess over theirs + 10 ms"] == "40.0 ms (c 0.1)"
     assert figures["mean spread over seeds, (mean - min) / min"] == "1.0000 %"
     assert figures["total CPU, ours / theirs"].endswith("= 0.297")
+    as_run = figures["KSKM as run over their program, geometric means of inertia and CPU"]
+    assert as_run == "2.0000, 0.25"
     worse = [*rows, row("d", 20.1, 20.0, 0.1, 1.0)]
     assert dict(compare.summary(worse).rows)["mean inertia above theirs"] == "1 (d 0.1)"
 
@@ -149,7 +165,7 @@ def test_failed_runs_are_counted_and_left_out_of_the_means(script):
 @pytest.mark.slow
 def test_rivals_are_compared_from_the_starts_of_the_public_programs(script, tmp_path):
     out = tmp_path / "rivals.md"
-    command = [sys.executable, str(BENCHMARKS / "rivals.py"), "--dataset", "iris", "--seeds", "1"]
+    command = [sys.executable, str(BENCHMARKS / "rivals.py"), "programs", "--dataset", "iris"]
     options = ["--method", "COPKM_P", "--workers", "1", "--out", str(out)]
     done = subprocess.run([*command, *options], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -157,6 +173,32 @@ def test_rivals_are_compared_from_the_starts_of_the_public_programs(script, tmp_
     assert "| COPKM_P | ++ rows | iris 0.05 | 5 of 5 | 5 of 5 | 156.34 | 156.4 |" in out.read_text(
         encoding="utf-8"
     )
+
+
+@pytest.mark.parametrize(
+    ("command", "columns"), [("mwis", "greedy: weight"), ("three-colour", "one descent: inertia")]
+)
+def test_choices_of_the_appendix_are_compared(script, tmp_path, monkeypatch, command, columns):
+    ablations = script("ablations")
+    one = (ablations.Instance("COL2/n300-k20-s50", 0.2),)
+    monkeypatch.setattr(ablations, "INSTANCES", one)
+    monkeypatch.setattr(ablations, "TURNS", 1)
+    out = tmp_path / "table.md"
+    options = [command, "--seeds", "1", "--mutations", "1", "--out", str(out)]
+    result = CliRunner().invoke(ablations.app, options)
+    assert result.exit_code == 0, result.output
+    written = out.read_text(encoding="utf-8")
+    assert columns in written
+    assert "| n300-k20-s50 0.2 |" in written
+
+
+def test_every_rival_that_solves_programs_is_compared_without_swaps(script):
+    rivals = script("rivals")
+    instance, entries = rivals.INSTANCES[0], rivals.SWITCHED
+    runs = [rivals.Run(entry, instance, 5.0, 1.0 + i % 2, False) for i, entry in enumerate(entries)]
+    section = rivals.acceleration(entries, [instance], rivals.grouped(runs))
+    assert [row[0] for row in section.rows] == ["PCCC", "BLPKMCC", "BLPKMCC_sq"]
+    assert {row[4] for row in section.rows} == {"2.0"}
 
 
 def test_growth_writes_a_table(script, tmp_path):

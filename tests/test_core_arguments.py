@@ -266,7 +266,7 @@ def instance_kernels():
         yield lambda x=wrong: _core.improving_chains(core, x, centroids), message
         yield lambda x=wrong: _core.simultaneous_step(core, x, centroids), message
         yield lambda x=wrong: _core.simultaneous_descend(core, x, 3, never()), message
-        yield lambda x=wrong: _core.three_colour_moves(core, x, 3, never()), message
+        yield lambda x=wrong: _core.three_colour_moves(core, x, np.ones(3, bool), never()), message
         yield lambda x=wrong: _core.fill_empty(core, x, 3), message
         yield lambda x=wrong: search.settle(x, centroids, never()), message
         yield lambda x=wrong: search.descend(x, never()), message
@@ -275,9 +275,10 @@ def instance_kernels():
         yield lambda k=k: _core.SequentialSearch(core, k), "positive"
         yield lambda k=k: _core.cluster_means(core, colours, k), "positive"
         yield lambda k=k: _core.simultaneous_descend(core, colours, k, never()), "positive"
-        yield lambda k=k: _core.three_colour_moves(core, colours, k, never()), "positive"
         yield lambda k=k: _core.fill_empty(core, colours, k), "positive"
         yield lambda k=k: _core.kmeans_plus_plus(core, everyone, k, 1), "positive"
+    nothing = np.ones(0, bool)
+    yield lambda: _core.three_colour_moves(core, colours, nothing, never()), "positive"
     yield lambda: _core.kmeans_plus_plus(core, ints(), 2, 1), "nothing to choose from"
     yield lambda: _core.kmeans_plus_plus(core, ints(4), 2, 1), "out of range"
     yield lambda: _core.points(core, ints(-1)), "out of range"

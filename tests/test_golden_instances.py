@@ -50,8 +50,8 @@ def test_the_default_is_at_least_as_good_as_the_authors_program(name, level, vio
 
 
 @INSTANCES
-def test_the_papers_method_comes_close_to_the_authors_program(name, level, violations, inertia):
-    data, model = solve("KSKM", name, level)
+def test_the_papers_text_comes_close_to_the_authors_program(name, level, violations, inertia):
+    data, model = solve("KSKM_text", name, level)
     assert_sound(data, model, violations, inertia)
     assert model.inertia_ <= 1.03 * AUTHORS_MEAN[name, level]
 

@@ -7,7 +7,28 @@ import pytest
 from kempe import KSKM, KempeKMeans, methods
 from kempe.clusterer import ConstrainedClusterer
 
-RIVALS = ["PCCC", "BLPKMCC", "S_MDEClust", "COPKM", "COPKM_P", "ICOPKM", "CLCKM"]
+RIVALS = ["PCCC", "BLPKMCC", "BLPKMCC_sq", "S_MDEClust", "COPKM", "COPKM_P", "ICOPKM", "CLCKM"]
+
+TEXT = {
+    "max_mutations": 200,
+    "exact": False,
+    "after_perturbation": "step",
+    "patience": None,
+}
+AS_RUN = TEXT | {
+    "relocation": "coincide",
+    "after_perturbation": "settle",
+    "failures_before_return": 6,
+    "patience": 11,
+}
+EXACT = {
+    "max_mutations": 50,
+    "exact": True,
+    "effort": None,
+    "annealing": False,
+    "relocate_if_tight": False,
+    "tabu_start": False,
+}
 
 
 @pytest.mark.parametrize("name", RIVALS)
@@ -20,6 +41,8 @@ def test_every_rival_can_be_created_by_its_name(name):
 
 def test_rivals_have_the_settings_of_the_paper():
     assert methods.create("S_MDEClust", 3).population_size == 10
+    assert methods.create("BLPKMCC", 3).metric == "euclidean"
+    assert methods.create("BLPKMCC_sq", 3).metric == "sqeuclidean"
     pccc = methods.create("PCCC", 3)
     assert (pccc.n_nearest, pccc.repositioning) == (10, "inertia")
 
@@ -31,6 +54,19 @@ def test_every_rival_starts_as_its_publication_says():
     assert {starts[name] for name in set(RIVALS) - plus_plus} == {"random"}
 
 
+def test_methods_whose_programs_draw_their_own_start_are_given_none():
+    given = {name for name in methods.names() if methods.takes_start(name)}
+    assert set(methods.names()) - given == {"BLPKMCC", "IPC_KMeans", "S_MDEClust"}
+
+
+def test_ipc_kmeans_descends_from_a_semidefinite_relaxation(planted, violations):
+    case = planted(3)
+    model = methods.create("IPC_KMeans", 3, random_state=0)
+    assert (model.init, model.metric) == ("sdp", "sqeuclidean")
+    model.fit(case.X, constraints=case.constraints)
+    assert violations(model.labels_, case.constraints) == []
+
+
 def test_options_override_the_settings_of_the_paper():
     assert methods.create("S_MDEClust", 3, population_size=5).population_size == 5
     assert methods.create("COPKM", 3, init="k-means++").init == "k-means++"
@@ -39,10 +75,14 @@ def test_options_override_the_settings_of_the_paper():
 @pytest.mark.parametrize(
     ("name", "settings"),
     [
-        ("KSKM", {"max_mutations": 200, "perturbation": 0.8, "exact": False}),
-        ("KSKM_repo", {"max_mutations": 200, "perturbation": 0.0, "exact": False}),
-        ("KSKM_E", {"max_mutations": 50, "perturbation": 0.8, "exact": True}),
-        ("KSKM_E_repo", {"max_mutations": 50, "perturbation": 0.0, "exact": True}),
+        ("KSKM", AS_RUN | {"perturbation": 2 / 3}),
+        ("KSKM_repo", AS_RUN | {"perturbation": 0.0}),
+        ("KSKM_E", AS_RUN | EXACT | {"perturbation": 0.8, "nonempty": False}),
+        ("KSKM_E_repo", AS_RUN | EXACT | {"perturbation": 0.0, "nonempty": False}),
+        ("KSKM_text", TEXT | {"perturbation": 0.8}),
+        ("KSKM_repo_text", TEXT | {"perturbation": 0.0}),
+        ("KSKM_E_text", TEXT | EXACT | {"perturbation": 0.8, "nonempty": True}),
+        ("KSKM_E_repo_text", TEXT | EXACT | {"perturbation": 0.0, "nonempty": True}),
         ("kempe", KempeKMeans().get_params()),
     ],
 )

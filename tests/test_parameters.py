@@ -34,8 +34,8 @@ from kempe import (
     rivals,
 )
 from kempe.clusterer import ConstrainedClusterer
-from kempe.exact import branching, relaxation
-from kempe.kskm import SimultaneousDescent, kskm
+from kempe.exact import ExactAssigner, branching, relaxation
+from kempe.kskm import SimultaneousDescent, dsatur, kskm
 from kempe.memetic import MemeticParams, SequentialDescent
 from kempe.rivals import BLPKMCC, CLCKM, COPKM, COPKM_P, ICOPKM, PCCC, S_MDEClust, icopkm
 from kempe.search.callbacks import Callbacks
@@ -154,7 +154,24 @@ def starts_as_documented(spread, random, given):
     return spread == lowest and given == high and random not in (lowest, high)
 
 
-@case(ESTIMATORS, "init", ["k-means++", "random", STUCK], check=starts_as_documented)
+def starts_as_documented_with_sdp(*seen):
+    *others, relaxed = seen
+    return starts_as_documented(*others) and relaxed[0] == pytest.approx(LOWEST)
+
+
+@case(
+    BLPKMCC,
+    "init",
+    ["k-means++", "random", STUCK, "sdp"],
+    check=starts_as_documented_with_sdp,
+    same=[(0, 3)],
+)
+@case(
+    [item for item in ESTIMATORS if item is not BLPKMCC],
+    "init",
+    ["k-means++", "random", STUCK],
+    check=starts_as_documented,
+)
 def see_start(estimator, value):
     """Inertia of the first solution, for several seeds."""
     first = []
@@ -494,11 +511,11 @@ def first_relocation(**options):
     return model, steps[1]  # the first settles the start
 
 
-def relocations_as_documented(replace, reposition, kmeans, sdp):
-    return (replace[0], reposition[0], kmeans[0], sdp[0]) == (1, 2, 10, 10)
+def relocations_as_documented(*seen):
+    return [moved for moved, _ in seen] == [1, 2, 1, 10, 10]
 
 
-KINDS = ["replace", "reposition", "kmeans", "sdp"]
+KINDS = ["replace", "reposition", "coincide", "kmeans", "sdp"]
 
 
 @case(KSKM, "relocation", KINDS, check=relocations_as_documented)
@@ -544,6 +561,31 @@ def see_returns(estimator, value):
             returns.append(failures)
             failures = 0
     return min(returns, default=None)
+
+
+@case(KSKM, "after_perturbation", ["step", "settle"], wanted=lambda value: {value})
+def see_following(estimator, value):
+    """What the descent is asked for after a perturbation."""
+    asked = set()
+
+    def watched(name):
+        ask = getattr(SimultaneousDescent, name)
+
+        def note(self, *arguments):
+            asked.add(name)
+            return ask(self, *arguments)
+
+        return patch.object(SimultaneousDescent, name, note)
+
+    started = patch.object(kskm, "starting_solution", starting_colours)
+    with started, watched("step"), watched("settle"):
+        fit(estimator, DENSE, after_perturbation=value, perturbation=1.0, max_mutations=3)
+    return asked
+
+
+def starting_colours(context, centroids, descent, **options):
+    """A first clustering for which no descent is asked."""
+    return _core.saturation_assignment(context.problem.core, centroids)[0]
 
 
 SOLVERS = {
@@ -602,7 +644,69 @@ def see_solvers(estimator, value):
     return asked, "lower" if inertia < swaps * (1 - 1e-6) else "as swaps"
 
 
+@case(KSKM, "annealing", [True, False], wanted=bool)
+def see_annealing_of_assignments(estimator, value):
+    """Whether anything is annealed."""
+    with patch.object(_core, "anneal", side_effect=_core.anneal) as watched:
+        fit(estimator, TIGHT, exact=True, annealing=value, max_mutations=3)
+    return watched.called
+
+
+@case(KSKM, "relocate_if_tight", [True, False], wanted={True: 0, False: 4}.get)
+def see_perturbations_if_tight(estimator, value):
+    options = {"exact": True, "relocate_if_tight": value, "max_mutations": 5}
+    return count(fit(estimator, TIGHT, **options), "perturb")
+
+
+@case(KSKM, "tabu_start", [True, False], wanted=bool)
+def see_tabu(estimator, value):
+    """Whether a clustering that saturation order does not find is searched by colouring."""
+    with patch.object(dsatur, "colour_or_explain", wraps=dsatur.colour_or_explain) as watched:
+        for seed in range(4):
+            fit(estimator, TIGHT, seed, exact=True, tabu_start=value, max_mutations=0)
+    return watched.called
+
+
+def told_to_assignments(option, **options):
+    """What the exact assignments of a fit are told."""
+    told = set()
+    solve = ExactAssigner.solve
+
+    def watched(self, *arguments, **given):
+        told.add(given[option])
+        return solve(self, *arguments, **given)
+
+    with patch.object(ExactAssigner, "solve", watched):
+        fit(KSKM, STICKY, exact=True, **options)
+    return told
+
+
+@case(KSKM, "nonempty", [False, True], wanted=lambda value: {value})
+def see_nonempty(_, value):
+    return told_to_assignments("nonempty", nonempty=value)
+
+
+@case(KSKM, "effort", [0.125, 2.0, None], wanted=lambda value: value or math.inf)
+def see_effort(_, value):
+    return max(told_to_assignments("effort", effort=value))
+
+
 # Parameters of the rivals
+
+
+@case([BLPKMCC, PCCC, S_MDEClust], "kempe_swaps", [True, False], wanted=bool)
+def see_kempe_swaps(estimator, value):
+    """Whether Kempe chains improve what the solver starts from."""
+    with patch.object(_core, "chain_descent", side_effect=_core.chain_descent) as watched:
+        fit(estimator, STICKY, kempe_swaps=value)
+    return watched.called
+
+
+@case(PCCC, "quality", ["sqeuclidean", "euclidean"])
+def see_quality(estimator, value):
+    """Steps of the descents on several problems: plain distances may rise while squared fall."""
+    shape = {"n": 40, "k": 5, "density": 0.1}
+    return [fit(estimator, shape, seed, quality=value).n_iter_ for seed in range(7)]
 
 
 def iterations_as_documented(one, two, many):
@@ -690,13 +794,15 @@ def generations_as_documented(none, two, unlimited):
 @case(S_MDEClust, "max_generations", [0, 2, None], check=generations_as_documented)
 def see_generations(estimator, value):
     """Why the search ended, and the number of offspring."""
-    model = fit(estimator, max_generations=value, patience=30, tol=0.0)
+    model = fit(estimator, max_generations=value, patience=30, population_tol=0.0)
     return model.result_.stop_reason, count(model, "offspring")
 
 
 @case(S_MDEClust, "assignment", ["exact", "greedy"])
 def see_assignment(estimator, value):
-    return history(fit(estimator, SMALL, assignment=value))
+    """Histories with mutation, which alone needs this assignment, of several problems."""
+    options = {"assignment": value, "mutation": True}
+    return [history(fit(estimator, SMALL, seed, **options)) for seed in range(4)]
 
 
 @case(S_MDEClust, "mutation", [False, True])
@@ -709,20 +815,30 @@ def see_scale(estimator, value):
     return history(fit(estimator, SMALL, scale=value))
 
 
-@case(S_MDEClust, "patience", [3, 6, 5000], wanted={3: 3, 6: 6, 5000: "max_generations"}.get)
+@case(S_MDEClust, "patience", [4, 12, 5000], wanted={4: 4, 12: 12, 5000: "max_generations"}.get)
 def see_offspring(estimator, value):
-    return fruitless(fit(estimator, patience=value, max_generations=20, tol=0.0))
+    """Offspring since the last better one; populations of four end with a generation."""
+    model = fit(estimator, patience=value, max_generations=20, population_tol=0.0)
+    since = fruitless(model)
+    return since if isinstance(since, str) else value * (value <= since < value + 4)
 
 
-def tolerances_as_documented(least, some, all_):
-    return least[0] == some[0] == "max_generations" and all_[0] == "converged"
-
-
-@case(S_MDEClust, "tol", [0.0, 5.0, 1e9], check=tolerances_as_documented)
+@case(S_MDEClust, "tol", [0.0, 5.0])
 def see_tolerance(estimator, value):
-    """Why the search ended, and its history: offspring hardly better do not change members."""
-    model = fit(estimator, tol=value)
-    return model.result_.stop_reason, history(model)
+    """Histories: offspring hardly better do not change members."""
+    options = {"tol": value, "max_generations": 4}
+    return [history(fit(estimator, SMALL, seed, **options)) for seed in range(4)]
+
+
+@case(
+    S_MDEClust,
+    "population_tol",
+    [0.0, 1e9],
+    wanted={0.0: "max_generations", 1e9: "converged"}.get,
+)
+def see_population_tolerance(estimator, value):
+    """Why the search ended."""
+    return fit(estimator, population_tol=value).result_.stop_reason
 
 
 # The tests

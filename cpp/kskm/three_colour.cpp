@@ -153,22 +153,24 @@ class ThreeColourSearch {
         : instance_(instance),
           colours_(colours),
           stopper_(stopper),
-          members_(k),
+          k_(static_cast<Colour>(k)),
           totals_(k, Total(instance.dimension)),
+          willing_(static_cast<std::size_t>(k) * k),
           stamp_(instance.size, -1),
           local_(instance.size, -1) {
-        for (Vertex v : instance.constrained_vertices) members_[colours[v]].push_back(v);
         with_points(instance, [&](const auto& points) {
             for (Vertex v = 0; v < instance.size; ++v)
                 totals_[colours[v]].add(instance.weight[v], points[v]);
+            find_willing(points);
         });
     }
 
-    Moves search() {
-        const Colour k = static_cast<Colour>(members_.size());
-        for (Colour i = 0; i < k; ++i)
-            for (Colour j = i + 1; j < k; ++j)
-                for (Colour l = j + 1; l < k; ++l) {
+    // `fresh` marks the clusters that changed since the last search, all of them at first.
+    Moves search(const bool* fresh) {
+        for (Colour i = 0; i < k_; ++i)
+            for (Colour j = i + 1; j < k_; ++j)
+                for (Colour l = j + 1; l < k_; ++l) {
+                    if (!fresh[i] && !fresh[j] && !fresh[l]) continue;
                     if (stopper_.look()) return std::move(moves_);
                     visit({i, j, l});
                 }
@@ -176,15 +178,36 @@ class ThreeColourSearch {
     }
 
  private:
+    // A component can only become cheaper, for centroids as they are, if one of its vertices lies
+    // closer to another centroid than to its own. In most triples none does.
+    template <class Points>
+    void find_willing(const Points& points) {
+        const int d = instance_.dimension;
+        std::vector<double> centroids(static_cast<std::size_t>(k_) * d);
+        for (Colour c = 0; c < k_; ++c)
+            for (int f = 0; f < d; ++f)
+                if (totals_[c].weight > 0)
+                    centroids[c * d + f] = totals_[c].sum[f] / totals_[c].weight;
+        for (Vertex v : instance_.constrained_vertices) {
+            const Colour own = colours_[v];
+            const double cost = squared_distance(points[v], &centroids[own * d], d);
+            for (Colour c = 0; c < k_; ++c)
+                if (c != own && totals_[c].weight > 0 &&
+                    squared_distance(points[v], &centroids[c * d], d) < cost)
+                    willing_[own * k_ + c].push_back(v);
+        }
+    }
+
     void visit(const Triple& triple) {
         ++triples_;
-        for (Colour c : triple)
-            for (Vertex v : members_[c])
-                if (stamp_[v] != triples_) {
-                    grow(triple, v);
-                    // A single vertex has no rotation that two-colour swaps have not tried.
-                    if (component_.size() > 1) try_rotations(triple);
-                }
+        for (Colour from : triple)
+            for (Colour to : triple)
+                for (Vertex v : willing_[from * k_ + to])
+                    if (stamp_[v] != triples_) {
+                        grow(triple, v);
+                        // A single vertex has no rotation that two-colour swaps have not tried.
+                        if (component_.size() > 1) try_rotations(triple);
+                    }
     }
 
     void grow(const Triple& triple, Vertex start) {
@@ -225,28 +248,31 @@ class ThreeColourSearch {
     const Instance& instance_;
     const Colour* colours_;
     Stopper& stopper_;
-    std::vector<std::vector<Vertex>> members_;
+    Colour k_;
     std::vector<Total> totals_;
-    std::vector<int> stamp_;  // the triple in which a vertex was last visited
+    std::vector<std::vector<Vertex>> willing_;  // by own colour and the one that is closer
+    std::vector<int> stamp_;                    // the triple in which a vertex was last visited
     std::vector<Vertex> local_, component_;
     std::vector<Colour> after_;
     int triples_ = -1;
     Moves moves_;
 };
 
-nb::tuple three_colour_moves(const Instance& instance, In1<Colour> colours, int k,
+nb::tuple three_colour_moves(const Instance& instance, In1<Colour> colours, In1<bool> fresh,
                              Stopper& stopper) {
+    const int k = static_cast<int>(fresh.shape(0));
     check_n_clusters(k);
     check_colours(colours, instance.size, k);
-    return to_tuple(
-        unlocked([&] { return ThreeColourSearch(instance, colours.data(), k, stopper).search(); }));
+    return to_tuple(unlocked([&] {
+        return ThreeColourSearch(instance, colours.data(), k, stopper).search(fresh.data());
+    }));
 }
 
 }  // namespace
 
 void bind_three_colour(nb::module_& m) {
     m.def("three_colour_moves", &three_colour_moves, nb::arg("instance"), nb::arg("colours"),
-          nb::arg("n_clusters"), nb::arg("stopper"));
+          nb::arg("fresh"), nb::arg("stopper"));
 }
 
 }  // namespace kempe

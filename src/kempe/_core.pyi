@@ -225,11 +225,13 @@ def simultaneous_descend(
     """Alternate centroid update and ``simultaneous_step`` until no chain improves."""
 
 def three_colour_moves(
-    instance: Instance, colours: _Ints, n_clusters: int, stopper: Stopper
+    instance: Instance, colours: _Ints, fresh: NDArray[np.bool_], stopper: Stopper
 ) -> tuple[_Longs, _Ints, _Ints, _Floats]:
     """Improved rotations of three-colour components that lower the inertia.
 
-    As ``improving_chains``, but the gain is in inertia, about moving centroids.
+    As ``improving_chains``, but the gain is in inertia, about moving centroids. Only triples with a
+    ``fresh`` cluster are looked at, and only components with a supernode that lies closer to the
+    centroid of another cluster of the triple than to its own.
     """
 
 def fill_empty(instance: Instance, colours: _Ints, n_clusters: int) -> _Ints:

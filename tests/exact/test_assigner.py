@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from kempe import _core
-from kempe.exact import ExactAssigner
+from kempe.exact import ExactAssigner, branching
 from kempe.graph import CannotLinkGraph
 
 
@@ -206,3 +206,24 @@ def test_a_limit_of_effort_gives_the_same_answer_every_time():
     ]
     assert np.array_equal(results[0].colours, results[1].colours)
     assert results[0].objective <= cost_of(costs, start)
+
+
+def test_few_clusters_and_a_weak_relaxation_are_left_to_cpsat(monkeypatch):
+    pytest.importorskip("ortools")
+    rng = np.random.default_rng(3)
+    hidden = rng.integers(3, size=90)
+    pairs = np.column_stack(np.triu_indices(90, k=1))
+    apart = pairs[(hidden[pairs[:, 0]] != hidden[pairs[:, 1]]) & (rng.random(len(pairs)) < 0.07)]
+    graph, costs = CannotLinkGraph.from_edges(90, apart), rng.random((90, 3))
+    asked = []
+
+    def watched(*arguments, **options):
+        asked.append(1)
+        return solve_by_cpsat(*arguments, **options)
+
+    solve_by_cpsat = branching.solve_by_cpsat
+    monkeypatch.setattr(branching, "solve_by_cpsat", watched)
+    auto, highs = (exact_assignment(graph, costs, solver=name) for name in ("auto", "highs"))
+    assert len(asked) == 1
+    assert auto.status == highs.status == "optimal"
+    assert auto.objective == pytest.approx(highs.objective)

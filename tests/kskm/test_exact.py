@@ -9,8 +9,10 @@ import pytest
 
 from kempe import Constraints, _core
 from kempe.exact import ExactAssigner
+from kempe.exceptions import InfeasibleConstraintsError, NoSolutionFoundError
 from kempe.graph import CannotLinkGraph
-from kempe.kskm import ExactDescent
+from kempe.kskm import ExactDescent, SimultaneousDescent
+from kempe.kskm.exact import exact_start
 from kempe.problem import Problem
 from kempe.search.descent import Descent
 from random_problems import context_of
@@ -104,3 +106,53 @@ def test_a_graph_too_hard_for_the_solvers_costs_less_each_time(monkeypatch):
     factor = {"unchanged": 0.5, "improved": 2.0, "optimal": 1.0}
     for (effort, status), (following, _) in itertools.pairwise(spent):
         assert following == np.clip(effort * factor[status], 0.001, 0.004)
+
+
+def test_after_a_perturbation_there_is_one_step_of_swaps(tight_problem):
+    problem, start = tight_problem
+    context = context_of(problem)
+    inner = SimultaneousDescent()
+    centroids = problem.means(start)[0][[1, 2, 0]]
+    stepped = ExactDescent(inner).step(context, start, centroids)
+    np.testing.assert_array_equal(stepped, inner.step(context, start, centroids))
+
+
+def test_no_annealing_leaves_what_swaps_settle_on(tight_problem):
+    problem, start = tight_problem
+    assert problem.graph.is_tight(3)
+    lower = []
+    for seed in range(8):
+        context = context_of(problem, seed)
+        centroids = np.random.default_rng(seed).normal(size=(3, 2))
+        costs = problem.costs(centroids)
+        swapped = ChainDescent().settle(context, start, centroids)
+        plain, annealed = (
+            ExactDescent(ChainDescent(), annealing=use).settle(context, start, centroids)
+            for use in (False, True)
+        )
+        np.testing.assert_array_equal(plain, swapped)
+        lower.append(cost_of(costs, annealed) < cost_of(costs, plain))
+    assert any(lower)
+
+
+@pytest.mark.parametrize("solver", ["auto", "highs", "cpsat"])
+def test_the_solver_alone_finds_a_first_clustering(tight_problem, solver, monkeypatch):
+    problem, _ = tight_problem
+    monkeypatch.setattr(_core, "tabu_colouring", None)
+    centroids = np.random.default_rng(1).normal(size=(3, 2))
+    assert problem.is_proper(exact_start(context_of(problem), centroids, solver))
+
+
+def test_the_solver_proves_that_there_is_no_first_clustering():
+    pairs = np.array([*itertools.combinations(range(4), 2), (3, 4), (4, 5)])
+    problem = Problem.build(np.eye(6), Constraints(cannot_link=pairs), n_clusters=3)
+    with pytest.raises(InfeasibleConstraintsError, match="4 rows"):
+        exact_start(context_of(problem), np.eye(6)[:3], "auto")
+
+
+def test_a_solver_without_time_says_that_it_found_nothing(tight_problem):
+    problem, _ = tight_problem
+    stopper = _core.Stopper()
+    stopper.stop()
+    with pytest.raises(NoSolutionFoundError, match="may nevertheless exist"):
+        exact_start(context_of(problem, stopper=stopper), np.zeros((3, 2)), "highs")

@@ -50,6 +50,30 @@ def test_repositioning_splits_the_worst_cluster_and_gives_up_the_best():
     np.testing.assert_array_equal(targets[others], means[others])
 
 
+def test_coinciding_centroids_stand_where_the_worst_cluster_is():
+    problem, colours = random_problem(4)
+    means, _ = problem.means(colours)
+    inertia = np.bincount(colours, problem.own_costs(colours, means))
+    low, high = inertia.argmin(), inertia.argmax()
+    targets = relocate(problem, colours, np.random.default_rng(0), Relocation("coincide"))
+    np.testing.assert_array_equal(targets[low], means[high])
+    others = np.delete(np.arange(problem.n_clusters), low)
+    np.testing.assert_array_equal(targets[others], means[others])
+
+
+def test_only_a_cluster_that_dissolved_between_coinciding_centroids_is_revived():
+    problem, colours = random_problem(4)
+    emptied = np.where(colours == 1, 0, colours).astype(np.int32)
+    rng = np.random.default_rng(0)
+    assert Relocator(problem, Relocation("coincide")).revived(colours, rng) is None
+    assert Relocator(problem, Relocation("reposition")).revived(emptied, rng) is None
+    revived = Relocator(problem, Relocation("coincide")).revived(emptied, rng)
+    means, _ = problem.means(emptied)
+    others = np.delete(np.arange(problem.n_clusters), 1)
+    np.testing.assert_array_equal(revived[others], means[others])
+    assert (problem.points(problem.everyone) == revived[1]).all(axis=1).any()
+
+
 @pytest.mark.parametrize("kind", ["kmeans", "sdp"])
 def test_unconstrained_targets_are_the_centres_of_separated_blobs(kind):
     rng = np.random.default_rng(0)

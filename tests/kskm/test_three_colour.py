@@ -8,9 +8,11 @@ from hypothesis import strategies as st
 from kempe import Constraints, _core
 from kempe.kskm.assignment import SimultaneousDescent
 from kempe.kskm.moves import Moves
-from kempe.kskm.three_colour import three_colour_step
+from kempe.kskm.three_colour import changed_clusters, three_colour_step
 from kempe.problem import Problem
 from random_problems import context_of, random_problem
+
+ALL = np.ones(4, dtype=bool)
 
 
 def descended(problem, colours, three_colour):
@@ -46,13 +48,47 @@ def test_a_rotation_is_found_in_one_step():
 @settings(max_examples=30, deadline=None)
 def test_every_move_is_proper_and_gains_what_it_says(seed, weighted):
     problem, colours = random_problem(seed, n=30, k=4, density=0.4, weighted=weighted)
-    moves = Moves(*_core.three_colour_moves(problem.core, colours, 4, _core.Stopper()))
+    moves = Moves(*_core.three_colour_moves(problem.core, colours, ALL, _core.Stopper()))
     assume(moves.n_moves > 0)
     before = problem.inertia(colours)
     for s in range(moves.n_moves):
         after = moves.apply(colours, np.arange(moves.n_moves) == s)
         assert problem.is_proper(after)
         assert before - problem.inertia(after) == pytest.approx(moves.gain[s], rel=1e-6)
+
+
+def moves_of(problem, colours, fresh):
+    return Moves(*_core.three_colour_moves(problem.core, colours, fresh, _core.Stopper()))
+
+
+@given(st.integers(0, 2**32 - 1))
+@settings(max_examples=30, deadline=None)
+def test_only_triples_with_a_fresh_cluster_are_looked_at(seed):
+    problem, colours = random_problem(seed, n=30, k=5, density=0.3)
+    everything = gains(problem, colours, np.ones(5, dtype=bool))
+    alone = [gains(problem, colours, np.arange(5) == c) for c in range(5)]
+    assert gains(problem, colours, np.zeros(5, dtype=bool)) == set()
+    assert all(some <= everything for some in alone)
+    assert set().union(*alone) == everything
+
+
+def gains(problem, colours, fresh):
+    return set(np.round(moves_of(problem, colours, fresh).gain, 9))
+
+
+def test_changed_clusters_gained_or_lost_a_supernode():
+    before = np.array([0, 1, 2, 3, 3], dtype=np.int32)
+    after = np.array([0, 2, 2, 3, 3], dtype=np.int32)
+    assert changed_clusters(after, None, 4).all()
+    assert changed_clusters(after, before, 4).tolist() == [False, True, True, False]
+
+
+def test_a_component_without_a_supernode_closer_elsewhere_is_left_alone():
+    # Every supernode sits at its own centroid.
+    X = np.array([[0.0], [0.0], [5.0], [5.0], [9.0], [9.0]])
+    problem = Problem.build(X, Constraints(None, [(0, 2), (2, 4), (4, 0)]), n_clusters=3)
+    colours = np.array([0, 0, 1, 1, 2, 2], dtype=np.int32)
+    assert moves_of(problem, colours, np.ones(3, dtype=bool)).n_moves == 0
 
 
 @pytest.mark.parametrize("method", ["greedy", "spectral", "exact"])

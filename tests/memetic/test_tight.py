@@ -164,6 +164,6 @@ def test_the_default_matches_the_best_published_inertia(cannot_link_only, name, 
 @pytest.mark.parametrize(("name", "level"), [case[:2] for case in CASES])
 def test_the_exact_refinement_always_finds_a_clustering(cannot_link_only, name, level):
     X, pairs, k = cannot_link_only(name, level)
-    model = methods.create("KSKM_E", n_clusters=k, random_state=0, max_mutations=5)
+    model = KSKM(k, exact=True, random_state=0, max_mutations=5)
     model.fit(X, cannot_link=pairs)
     assert (model.labels_[pairs[:, 0]] != model.labels_[pairs[:, 1]]).all()

@@ -24,14 +24,42 @@ def test_as_many_centroids_are_allowed_as_cannot_link_neighbours_need():
     assert enough_centroids(problem, 10) == 6
 
 
+# Two centroids share the first group, one serves the second and third: descent is stuck there.
+GROUPS = np.array([[0.0], [1.0], [2.2], [3.4], [100.0], [100.1], [200.0], [200.1]])
+STUCK = [0, 0, 1, 1, 2, 2, 2, 2]
+
+
 def test_repositioning_leaves_a_local_optimum():
-    # Two centroids share the first group, one serves the second and third: descent is stuck there.
-    X = np.array([[0.0], [0.1], [100.0], [100.1], [200.0], [200.1]])
-    start = np.array([[0.0], [0.1], [150.0]])
-    stuck = PCCC(3, init=start, repositioning=None).fit(X)
-    moved = PCCC(3, init=start, random_state=0).fit(X)
-    assert stuck.labels_.tolist() == [0, 1, 2, 2, 2, 2]
-    assert moved.inertia_ == pytest.approx(3 * 0.005)
+    start = np.array([[0.0], [1.0], [150.0]])
+    stuck = PCCC(3, init=start, repositioning=None).fit(GROUPS)
+    moved = PCCC(3, init=start, random_state=0).fit(GROUPS)
+    assert stuck.labels_.tolist() == STUCK
+    assert moved.inertia_ == pytest.approx(GROUPS[:4].var() * 4 + 2 * 0.005)
+
+
+def test_a_descent_that_its_first_step_ends_is_not_repositioned():
+    # As in the public program: nothing was better than the first step, which is the best already.
+    start = np.array([[0.5], [2.8], [150.05]])
+    model = PCCC(3, init=start, random_state=0).fit(GROUPS)
+    assert model.labels_.tolist() == STUCK
+    assert "reposition" not in model.result_.statistics.kind
+
+
+def test_plain_distances_may_end_a_descent_that_squared_ones_go_on_with():
+    ended = []
+    for seed in range(4):
+        problem, _ = random_problem(seed, n=40, k=5, density=0.1)
+        squared, plain = (
+            PCCC(5, quality=quality, repositioning=None, random_state=seed).fit(
+                problem.rows, constraints=problem.constraints
+            )
+            for quality in ("sqeuclidean", "euclidean")
+        )
+        shared = plain.n_iter_
+        same = squared.result_.statistics.inertia[:shared]
+        assert plain.result_.statistics.inertia[: len(same)] == same
+        ended.append(plain.n_iter_ < squared.n_iter_)
+    assert any(ended)
 
 
 @pytest.mark.parametrize("repositioning", [None, "inertia", "violations"])

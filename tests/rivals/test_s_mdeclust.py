@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from kempe import NoSolutionFoundError
-from kempe.rivals import BLPKMCC, S_MDEClust
+from kempe.problem import Problem
+from kempe.rivals import BLPKMCC, S_MDEClust, s_mdeclust
 from kempe.rivals.s_mdeclust import matched, spread
 from random_problems import random_problem
 
@@ -79,9 +80,44 @@ def test_a_given_start_is_the_first_member(planted):
 
 def test_patience_counts_offspring_without_a_new_best(planted):
     case = planted(6, n_rows=80, n_clusters=6)
-    model = S_MDEClust(6, population_size=4, patience=3, tol=0.0, random_state=0)
+    model = S_MDEClust(6, population_size=4, patience=3, population_tol=0.0, random_state=0)
     model.fit(case.X, constraints=case.constraints)
     assert model.result_.stop_reason == "patience"
+    # Generations are not broken off.
+    assert model.result_.statistics.kind.count("offspring") % 4 == 0
+
+
+def test_offspring_of_parents_matched_to_the_third(monkeypatch, planted):
+    case = planted(2)
+    model = S_MDEClust(3, population_size=4, max_generations=1, random_state=0, scale=0.5)
+    made = []
+
+    def watched(self, members, position):
+        child = original(self, members, position)
+        made.append((child, [m.centroids for i, m in enumerate(members) if i != position]))
+        return child
+
+    original = s_mdeclust._Evolution._offspring
+    monkeypatch.setattr(s_mdeclust._Evolution, "_offspring", watched)
+    model.fit(case.X, constraints=case.constraints)
+    for child, parents in made:
+        possible = [
+            matched(first, third) + 0.5 * (matched(second, third) - third)
+            for first, second, third in itertools.permutations(parents, 3)
+        ]
+        assert any(np.allclose(child, one) for one in possible)
+
+
+def test_a_mutation_draws_rows_half_uniformly_and_half_by_plain_distance():
+    problem = Problem.build(np.array([[0.0], [0.0], [3.0], [9.0]]), n_clusters=2)
+    evolution = s_mdeclust._Evolution(
+        problem, None, np.random.default_rng(0), None, True, (0.5, 0.8), True, 1e-6, 1e-4
+    )
+    centroids = np.array([[0.0], [9.0]]) - problem.shift
+    colours = np.zeros(problem.n_supernodes, dtype=np.int32)
+    expected = 0.5 / 4 + 0.5 * np.array([0.0, 0.0, 3.0, 9.0]) / 12
+    np.testing.assert_allclose(evolution._chances(colours, centroids), expected)
+    np.testing.assert_allclose(evolution._chances(None, centroids), 1 / 4)
 
 
 def test_the_same_seed_gives_the_same_labels(planted):

@@ -1,4 +1,7 @@
-"""Executing one task: the same data and starting centroids for every method."""
+"""Executing one task: the same data for every method, and the same starting centroids.
+
+Apart from those whose public programs draw their own, see ``kempe.methods.takes_start``.
+"""
 
 from __future__ import annotations
 
@@ -85,6 +88,8 @@ def make_method(task: Task, n_clusters: int, init: NDArray[np.float64]) -> Any:
         factory = getattr(importlib.import_module(module), name)
         return factory(n_clusters=n_clusters, **common, **task.options)
     seed = common.pop("random_state")
+    if not methods.takes_start(task.method):
+        del common["init"]
     model = methods.create(task.method, n_clusters, seed, **common, **task.options)
     if "n_jobs" in model.get_params() and "n_jobs" not in task.options:
         model.set_params(n_jobs=1)

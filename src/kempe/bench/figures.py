@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kempe import datasets, methods
+from kempe import datasets
 from kempe.bench.plan import MAIN
 from kempe.bench.summary import Cell, Quantity, Summary, sort_methods
 
@@ -20,21 +20,20 @@ _INK = "#010203"
 _FAINT = "#040506"
 
 # Distinguishable with common colour deficiencies, on white and on black.
-_PALETTE = (
-    "#d1495b",
-    "#2e86c1",
-    "#7fb3d5",
-    "#8e6bbf",
-    "#b9a3da",
-    "#2a9d6f",
-    "#c98a1b",
-    "#5f7f8c",
-    "#a17c5b",
-    "#9aa52b",
-    "#c76fa5",
-    "#3fb8b0",
-)
-COLOURS = dict(zip(methods.names(), _PALETTE, strict=True))
+COLOURS = {
+    "kempe": "#d1495b",
+    "KSKM": "#2e86c1",
+    "KSKM_repo": "#7fb3d5",
+    "KSKM_E": "#8e6bbf",
+    "KSKM_E_repo": "#b9a3da",
+    "PCCC": "#2a9d6f",
+    "BLPKMCC": "#c98a1b",
+    "COPKM_P": "#5f7f8c",
+    "COPKM": "#a17c5b",
+    "ICOPKM": "#9aa52b",
+    "CLCKM": "#c76fa5",
+    "S_MDEClust": "#3fb8b0",
+}
 _OTHERS = ("#e07a5f", "#6c8ebf", "#81b29a", "#b5838d")
 
 # Lines that lie on each other stay visible by their dashes.

@@ -5,6 +5,6 @@ Several methods use it: KSKM_E, BLPKM-CC, PCCC and S-MDEClust.
 
 from kempe.exact.annealing import anneal
 from kempe.exact.assigner import ExactAssigner, ExactResult, Mode, Status
-from kempe.exact.knowledge import SOLVERS, Solver
+from kempe.exact.knowledge import SOLVERS, Aids, Solver
 
-__all__ = ["SOLVERS", "ExactAssigner", "ExactResult", "Mode", "Solver", "Status", "anneal"]
+__all__ = ["SOLVERS", "Aids", "ExactAssigner", "ExactResult", "Mode", "Solver", "Status", "anneal"]

@@ -12,7 +12,7 @@ from scipy.optimize import linear_sum_assignment
 
 from kempe import _core
 from kempe.exact.hard import HardPart
-from kempe.exact.knowledge import TOLERANCE, Solver, Task
+from kempe.exact.knowledge import TOLERANCE, Aids, Solver, Task
 from kempe.exact.part import Floats, cover_clusters
 from kempe.graph import CannotLinkGraph
 from kempe.problem import Colours
@@ -56,11 +56,13 @@ class ExactAssigner:
     graph
         The cannot-link graph.
     solver
-        ``"auto"``: the linear relaxation, then HiGHS, or CP-SAT if that is installed and a first
-        improvement is wanted. ``"highs"``: never CP-SAT. ``"cpsat"`` and ``"gurobi"`` give the
-        whole model to that solver.
+        ``"auto"``: the linear relaxation, then HiGHS. Or CP-SAT, if that is installed and either a
+        first improvement is wanted or few clusters make the relaxation weak. ``"highs"``: never
+        CP-SAT. ``"cpsat"`` and ``"gurobi"`` give the whole model to that solver.
     seed
         For the heuristics and the solvers.
+    aids
+        Which heuristics help the solvers; ``"cpsat"`` and ``"gurobi"`` work without any.
 
     Examples
     --------
@@ -72,9 +74,17 @@ class ExactAssigner:
     [0, 1, 0]
     """
 
-    def __init__(self, graph: CannotLinkGraph, *, solver: Solver = "auto", seed: int = 0) -> None:
+    def __init__(
+        self,
+        graph: CannotLinkGraph,
+        *,
+        solver: Solver = "auto",
+        seed: int = 0,
+        aids: Aids = Aids(),  # noqa: B008  (frozen)
+    ) -> None:
         self.graph = graph
         self.solver: Solver = solver
+        self.aids = aids
         self._rng = np.random.default_rng(seed)
         self._free = np.flatnonzero(graph.degree == 0)
         self._cliques, self._hard = _split(graph)
@@ -121,7 +131,8 @@ class ExactAssigner:
         too_few = nonempty and costs.shape[0] < costs.shape[1]
         if too_few or np.isinf(costs).all(axis=1).any():
             return ExactResult(None, np.inf, np.inf, "infeasible")
-        task = Task(costs, incumbent, mode == "first", self.solver, self._rng, stopper, effort)
+        first = mode == "first"
+        task = Task(costs, incumbent, first, self.solver, self._rng, stopper, effort, self.aids)
         result = self._solve_parts(task)
         if not nonempty or result.colours is None or _uses_all(result.colours, costs.shape[1]):
             return result

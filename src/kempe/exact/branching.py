@@ -113,8 +113,8 @@ class Branching:
         seed = int(task.rng.integers(2**31))
         if task.solver == "gurobi":
             return solve_by_gurobi(part, seconds, task.effort, first=task.first, seed=seed)
-        auto = task.solver == "auto" and has_ortools()
-        if task.solver == "cpsat" or (auto and (task.first or self.relaxation.weak)):
+        improving = task.first and task.solver == "auto" and has_ortools()
+        if task.solver == "cpsat" or improving or self.relaxation.is_useless:
             return solve_by_cpsat(
                 part, task.stopper, seconds, task.effort, first=task.first, seed=seed
             )

@@ -42,7 +42,8 @@ class HardPart:
 
         def anneal() -> None:
             # Only where the relaxation says little and any better colouring will do.
-            if relaxation.weak and task.first and known.has_colouring and not self.cover:
+            wanted = task.aids.annealing and task.first and not self.cover
+            if wanted and relaxation.weak and known.has_colouring:
                 heuristics.anneal()
 
         steps = [heuristics.descend, relaxation.solve, anneal, branching.polish, branching.finish]

@@ -32,7 +32,7 @@ class Heuristics:
             if self.known.finished:
                 return
         self.guess(self.known.part.costs)
-        if not self.known.has_colouring:
+        if self.known.task.aids.colouring and not self.known.has_colouring:
             self._colour()
 
     def guess(self, guide: Floats) -> None:
@@ -43,11 +43,11 @@ class Heuristics:
             self.offer_descended(colours)
 
     def offer_descended(self, colours: Colours) -> None:
-        """Offer a colouring improved by Kempe chains."""
-        part = self.known.part
-        self.known.offer(
-            _core.chain_descent(part.graph.core, part.costs, colours, self.known.task.stopper)
-        )
+        """Offer a colouring improved by Kempe chains, unless these are to stay out."""
+        part, task = self.known.part, self.known.task
+        if task.aids.swaps:
+            colours = _core.chain_descent(part.graph.core, part.costs, colours, task.stopper)
+        self.known.offer(colours)
 
     def anneal(self) -> None:
         """Look for a better colouring that swaps cannot reach."""

@@ -21,6 +21,26 @@ TOLERANCE = 1e-7
 
 
 @dataclass(frozen=True)
+class Aids:
+    """What helps the solvers to colourings, besides the linear relaxation.
+
+    Attributes
+    ----------
+    swaps
+        Whether every colouring that comes up is improved by Kempe chains.
+    annealing
+        Whether simulated annealing looks for a first improvement where the relaxation says little.
+    colouring
+        Whether DSATUR, tabu search and exact branching, which ignore the costs, make a colouring
+        where none is known.
+    """
+
+    swaps: bool = True
+    annealing: bool = True
+    colouring: bool = True
+
+
+@dataclass(frozen=True)
 class Task:
     """What is asked of the solvers in one call.
 
@@ -34,6 +54,7 @@ class Task:
     rng: np.random.Generator
     stopper: _core.Stopper
     effort: float = math.inf
+    aids: Aids = Aids()
 
 
 class Knowledge:

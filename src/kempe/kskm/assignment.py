@@ -26,8 +26,8 @@ class SimultaneousDescent(Descent):
         How compatible swaps are chosen, see ``kempe.kskm.mwis.solve``. ``"greedy"`` is compiled
         like the loop around it; the others take more effort in every step.
     three_colour
-        Whether ``descend`` goes on with three-colour chains once two-colour swaps are exhausted,
-        at the cost of looking at all triples of clusters.
+        Whether ``descend`` goes on with three-colour chains once two-colour swaps are exhausted.
+        That takes several times as long, and lowers the inertia only where constraints are loose.
     """
 
     mwis: independent_set.Method = "greedy"
@@ -51,15 +51,16 @@ class SimultaneousDescent(Descent):
         """Alternate centroid update and step until nothing improves (inner loop of Algorithm 1)."""
         problem, rng, stopper = context.problem, context.rng, context.stopper
         colours = self._two_colour_descent(context, colours)
+        seen: Colours | None = None
         while self.three_colour and not stopper.look():
-            rotated = three_colour_step(problem, colours, rng, stopper, self.mwis)
+            rotated = three_colour_step(problem, colours, rng, stopper, self.mwis, seen)
             if rotated is None:
                 break
             lower = self._two_colour_descent(context, rotated)
             # The inertia falls with every turn, so no colouring comes twice and this ends.
             if not problem.inertia(lower) < problem.inertia(colours):
                 break
-            colours = lower
+            seen, colours = colours, lower
         return colours
 
     def _two_colour_descent(self, context: Context, colours: Colours) -> Colours:

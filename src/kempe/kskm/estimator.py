@@ -12,7 +12,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from kempe.clusterer import SearchingClusterer
 from kempe.exact import SOLVERS, Solver
-from kempe.kskm.kskm import KSKMParams, kskm_search
+from kempe.kskm.exact import EFFORT
+from kempe.kskm.kskm import FOLLOWINGS, Following, KSKMParams, kskm_search
 from kempe.kskm.mwis import METHODS, Method
 from kempe.kskm.shift import RELOCATIONS, RelocationKind
 from kempe.problem import Problem
@@ -38,25 +39,46 @@ class KSKM(SearchingClusterer):
         cheapest, ``"exact"`` solves an integer program in every step, ``"spectral"`` is the
         heuristic of the paper.
     three_colour : bool, default=False
-        Whether chains of three colours are rotated once swaps of two are exhausted (appendix A.2):
-        at the cost of looking at all triples of clusters.
-    relocation : {"replace", "reposition", "kmeans", "sdp"}, default="replace"
+        Whether chains of three colours are rotated once swaps of two are exhausted (appendix A.2).
+        That takes many times as long, and lowers the inertia a little only where constraints are
+        loose.
+    relocation : {"replace", "reposition", "coincide", "kmeans", "sdp"}, default="replace"
         Where relocated centroids go (Algorithm 4). ``"replace"`` puts one on a costly supernode;
-        ``"reposition"`` splits the cluster of highest inertia; ``"kmeans"`` and ``"sdp"`` move all
-        centroids to those of an unconstrained solution and cost most time.
+        ``"reposition"`` splits the cluster of highest inertia at the expense of that of lowest;
+        ``"coincide"`` puts the centroid of the latter onto that of the former; ``"kmeans"`` and
+        ``"sdp"`` move all centroids to those of an unconstrained solution and cost most time.
     alpha : float, default=1.0
         Step of a relocation from the present centroids (0) to the targets (1).
     perturbation : float, default=0.8
         Share of the mutations that perturb all centroids a little (Algorithm 3) instead of
-        relocating. With ``exact`` all relocate if classic DSATUR finds no clustering: the exact
-        assignment would undo a perturbation.
+        relocating.
     failures_before_return : int, default=5
         Mutations in a row without a new best after which the search goes back to the best.
+    after_perturbation : {"step", "settle"}, default="step"
+        How the clustering follows perturbed centroids: by one simultaneous assignment, as Algorithm
+        3 says, or by as many as it takes, as in the authors' program.
     exact : bool or {"auto", "highs", "cpsat", "gurobi"}, default=False
         Whether each local optimum is improved by exact assignment (appendix A.3, KSKM_E), which
         takes long, and by which solver. ``True`` is ``"auto"``: SciPy's HiGHS, and OR-Tools' CP-SAT
-        if it is installed. It also looks for a first clustering, by tabu search and exact methods,
-        where saturation order finds none, or proves that there is none.
+        if it is installed. It also makes the first clustering where saturation order finds none,
+        or proves that there is none.
+    effort : float or None, default=0.125
+        With ``exact``, most work of the solvers in one exact assignment, in CP-SAT's deterministic
+        seconds (about ten real ones on a graph of a thousand supernodes). ``None``: none but the
+        time limit, as in the paper. With it a seed gives the same result on every machine.
+    annealing : bool, default=True
+        With ``exact``, whether simulated annealing helps where constraints are tight: after a
+        mutation, and where the linear relaxation says little. The paper has none.
+    relocate_if_tight : bool, default=True
+        With ``exact``, whether all mutations relocate if classic DSATUR finds no clustering: the
+        exact assignment mostly undoes a perturbation there. The paper perturbs all the same.
+    tabu_start : bool, default=True
+        With ``exact``, whether tabu search and exact colouring look for a first clustering where
+        saturation order finds none. Otherwise it is the first that the solver of the assignment
+        finds, as in the paper.
+    nonempty : bool, default=False
+        With ``exact``, whether an exact assignment must use every cluster, as the paper's model
+        (7) says. Otherwise clusters that it leaves empty are filled afterwards.
     init : {"k-means++", "random"} or array of shape (n_clusters, n_features), default="k-means++"
         Starting centroids.
     n_init : int, default=1
@@ -116,7 +138,13 @@ class KSKM(SearchingClusterer):
         "alpha": [Interval(Real, 0, 1, closed="right")],
         "perturbation": [Interval(Real, 0, 1, closed="both")],
         "failures_before_return": [Interval(Integral, 1, None, closed="left")],
+        "after_perturbation": [StrOptions(set(FOLLOWINGS))],
         "exact": ["boolean", StrOptions(set(SOLVERS))],
+        "effort": [Interval(Real, 0, None, closed="neither"), None],
+        "annealing": ["boolean"],
+        "relocate_if_tight": ["boolean"],
+        "tabu_start": ["boolean"],
+        "nonempty": ["boolean"],
     }
 
     max_mutations: int
@@ -131,7 +159,13 @@ class KSKM(SearchingClusterer):
         alpha: float = 1.0,
         perturbation: float = 0.8,
         failures_before_return: int = 5,
+        after_perturbation: Following = "step",
         exact: bool | Solver = False,
+        effort: float | None = EFFORT,
+        annealing: bool = True,
+        relocate_if_tight: bool = True,
+        tabu_start: bool = True,
+        nonempty: bool = False,
         init: Literal["k-means++", "random"] | ArrayLike = "k-means++",
         n_init: int = 1,
         max_mutations: int = 200,
@@ -150,7 +184,13 @@ class KSKM(SearchingClusterer):
         self.alpha = alpha
         self.perturbation = perturbation
         self.failures_before_return = failures_before_return
+        self.after_perturbation = after_perturbation
         self.exact = exact
+        self.effort = effort
+        self.annealing = annealing
+        self.relocate_if_tight = relocate_if_tight
+        self.tabu_start = tabu_start
+        self.nonempty = nonempty
         self.init = init
         self.n_init = n_init
         self.max_mutations = max_mutations
@@ -171,7 +211,13 @@ class KSKM(SearchingClusterer):
             alpha=self.alpha,
             perturbation=self.perturbation,
             failures_before_return=self.failures_before_return,
+            after_perturbation=self.after_perturbation,
             exact=solver if self.exact else None,
+            effort=self.effort,
+            annealing=bool(self.annealing),
+            relocate_if_tight=bool(self.relocate_if_tight),
+            tabu_start=bool(self.tabu_start),
+            nonempty=bool(self.nonempty),
         )
         return kskm_search(problem, recorder, rng, params, init=self.init)
 

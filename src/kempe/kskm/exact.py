@@ -10,10 +10,15 @@ from typing import Self
 
 import numpy as np
 
-from kempe.exact import ExactAssigner, Mode, Solver, Status, anneal
+from kempe.exact import Aids, ExactAssigner, Mode, Solver, Status, anneal
+from kempe.exceptions import NoSolutionFoundError
+from kempe.graph.check import colour_or_explain
 from kempe.problem import Centroids, Colours, Problem
 from kempe.search.descent import Context, Descent
-from kempe.search.empty import costs_at_means
+from kempe.search.empty import costs_at_means, full_solution
+
+# Most work of the solvers in one exact assignment, unless said otherwise.
+EFFORT = 0.125
 
 
 @dataclass
@@ -39,30 +44,40 @@ class ExactDescent(Descent):
         gives the same result on every machine. An assignment that ends there without a better one
         halves what the next may spend, down to ``least_effort``, and a better one doubles it again.
         So a graph that is too hard for the solvers costs little.
+    annealing
+        Whether annealing helps where constraints are tight: after a mutation, which swaps can
+        hardly follow there, and in an exact assignment whose relaxation says little. The paper has
+        none.
+    nonempty
+        Whether an exact assignment must use every cluster, (7b) of the paper. Otherwise one that
+        it leaves empty is filled later, like any other.
     """
 
     inner: Descent
     mode: Mode = "first"
     solver: Solver = "auto"
-    effort: float = 0.125
-    least_effort: float = 1 / 32
+    effort: float = EFFORT
+    least_effort: float = EFFORT / 4
+    annealing: bool = True
+    nonempty: bool = False
     _allowance: float = field(default=0.0, init=False, repr=False)
     _assigner: ExactAssigner | None = field(default=None, init=False, repr=False)
     _tight: bool = field(default=False, init=False, repr=False)
     _explored: set[bytes] = field(default_factory=set, init=False, repr=False)
 
     def settle(self, context: Context, colours: Colours, centroids: Centroids) -> Colours:
-        """Improve the assignment to fixed centroids by the inner method.
-
-        On tight graphs swaps can hardly follow a mutation, so annealing goes on from there.
-        """
+        """Improve the assignment to fixed centroids by the inner method, then by annealing."""
         problem = context.problem
         colours = self.inner.settle(context, colours, centroids)
         self._assigner_of(problem)
-        if not self._tight:
+        if not (self._tight and self.annealing):
             return colours
         costs = problem.costs(centroids)
         return anneal(problem.graph, costs, colours, context.rng, context.stopper)
+
+    def step(self, context: Context, colours: Colours, centroids: Centroids) -> Colours:
+        """Take one step of the inner method: Algorithm 3 has no exact assignment."""
+        return self.inner.step(context, colours, centroids)
 
     def descend(self, context: Context, colours: Colours) -> Colours:
         """Alternate the inner descent and exact assignments until neither improves.
@@ -83,10 +98,13 @@ class ExactDescent(Descent):
 
     def _refine(self, context: Context, colours: Colours) -> Colours | None:
         problem = context.problem
+        if self.nonempty:
+            colours = full_solution(problem, colours).colours
         result = self._assigner_of(problem).solve(
             costs_at_means(problem, colours),
             incumbent=colours,
             mode=self.mode,
+            nonempty=self.nonempty,
             stopper=context.stopper,
             effort=self._allowance,
         )
@@ -105,7 +123,9 @@ class ExactDescent(Descent):
         """Keep the assigner as long as the graph stays the same."""
         assigner = self._assigner
         if assigner is None or assigner.graph is not problem.graph:
-            self._assigner = assigner = ExactAssigner(problem.graph, solver=self.solver)
+            self._assigner = assigner = ExactAssigner(
+                problem.graph, solver=self.solver, aids=Aids(annealing=self.annealing)
+            )
             self._explored.clear()
             self._allowance = self.effort
             self._tight = problem.graph.is_tight(problem.n_clusters)
@@ -119,6 +139,33 @@ class ExactDescent(Descent):
             return False
         self._explored.add(key)
         return True
+
+
+def exact_start(context: Context, centroids: Centroids, solver: Solver) -> Colours:
+    """Take the first assignment that the solver finds, as Algorithm 1 has it before its loop.
+
+    Raises
+    ------
+    InfeasibleConstraintsError
+        If there is none, with a certificate.
+    NoSolutionFoundError
+        If it found none in time.
+    """
+    problem = context.problem
+    assigner = ExactAssigner(
+        problem.graph, solver=solver, aids=Aids(annealing=False, colouring=False)
+    )
+    result = assigner.solve(problem.costs(centroids), mode="first", stopper=context.stopper)
+    if result.colours is not None:
+        return result.colours
+    if result.status == "infeasible":
+        return colour_or_explain(
+            problem.graph, problem.constraints, problem.n_clusters, context.rng, context.stopper
+        )
+    raise NoSolutionFoundError(
+        f"neither DSATUR nor the exact assignment found a clustering into {problem.n_clusters} "
+        "clusters in time; it may nevertheless exist"
+    )
 
 
 def _canonical(colours: Colours) -> Colours:

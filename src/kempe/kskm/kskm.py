@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
 from kempe.exact import Solver
+from kempe.exceptions import NoSolutionFoundError
 from kempe.kskm.assignment import SimultaneousDescent
 from kempe.kskm.dsatur import starting_solution
-from kempe.kskm.exact import ExactDescent
+from kempe.kskm.exact import EFFORT, ExactDescent, exact_start
 from kempe.kskm.mwis import Method
 from kempe.kskm.perturb import perturb
 from kempe.kskm.shift import Relocation, RelocationKind, Relocator
-from kempe.problem import Colours, Problem
+from kempe.problem import Centroids, Colours, Problem
 from kempe.search.descent import Context, Descent
 from kempe.search.empty import full_solution
 from kempe.search.recorder import Recorder
@@ -22,6 +24,8 @@ from kempe.search.result import Result, Solution
 from kempe.search.seeding import Init, starting_centroids
 
 Mutation: TypeAlias = Literal["perturb", "relocate"]
+Following: TypeAlias = Literal["step", "settle"]
+FOLLOWINGS: tuple[str, ...] = get_args(Following)
 
 
 @dataclass(frozen=True)
@@ -36,10 +40,14 @@ class Schedule:
     failures_before_return
         After so many mutations in a row without a new best the search goes back to the best
         solution. The paper is silent about it; 1 never goes on from a worse solution.
+    after_perturbation
+        How the clustering follows perturbed centroids: by one ``"step"`` of the descent, as in
+        Algorithm 3, or until it ``"settle"``s, as in the authors' program.
     """
 
     perturbation: float = 0.8
     failures_before_return: int = 5
+    after_perturbation: Following = "step"
 
     def __post_init__(self) -> None:
         if not 0 <= self.perturbation <= 1:
@@ -47,6 +55,10 @@ class Schedule:
         if self.failures_before_return < 1:
             raise ValueError(
                 f"failures_before_return must be at least 1, got {self.failures_before_return}"
+            )
+        if self.after_perturbation not in FOLLOWINGS:
+            raise ValueError(
+                f"after_perturbation must be one of {FOLLOWINGS}, got {self.after_perturbation!r}"
             )
 
     def mutation(self, iteration: int) -> Mutation:
@@ -71,11 +83,22 @@ class KSKMParams:
         Whether three-colour chains follow once two-colour swaps are exhausted (appendix A.2).
     relocation, alpha
         Where relocated centroids go, and how far (Algorithm 4).
-    perturbation, failures_before_return
+    perturbation, failures_before_return, after_perturbation
         See ``Schedule``.
     exact
         Solver of the exact assignment that refines each local optimum (appendix A.3, KSKM_E);
-        ``None`` for none.
+        ``None`` for none. The options below mean nothing without it.
+    effort
+        Most work of the solvers in one exact assignment, see ``ExactDescent``; ``None``: no limit.
+    annealing
+        Whether annealing helps it where constraints are tight, see ``ExactDescent``.
+    relocate_if_tight
+        Whether all mutations relocate where constraints are tight.
+    tabu_start
+        Whether tabu search looks for a first colouring where DSATUR finds none. Otherwise the
+        exact assignment makes it, as in the paper.
+    nonempty
+        Whether the exact assignment must use every cluster, see ``ExactDescent``.
     """
 
     mwis: Method = "greedy"
@@ -84,17 +107,32 @@ class KSKMParams:
     alpha: float = 1.0
     perturbation: float = 0.8
     failures_before_return: int = 5
+    after_perturbation: Following = "step"
     exact: Solver | None = None
+    effort: float | None = EFFORT
+    annealing: bool = True
+    relocate_if_tight: bool = True
+    tabu_start: bool = True
+    nonempty: bool = False
 
     def descent(self) -> Descent:
         """Give the way down that the settings ask for."""
         swaps = SimultaneousDescent(mwis=self.mwis, three_colour=self.three_colour)
-        return swaps if self.exact is None else ExactDescent(swaps, solver=self.exact)
+        if self.exact is None:
+            return swaps
+        return ExactDescent(
+            swaps,
+            solver=self.exact,
+            effort=math.inf if self.effort is None else self.effort,
+            annealing=self.annealing,
+            nonempty=self.nonempty,
+        )
 
     def schedule(self, problem: Problem) -> Schedule:
         """Give the schedule; where exact assignment would undo every perturbation, relocate."""
-        schedule = Schedule(self.perturbation, self.failures_before_return)
-        undone = self.exact is not None and problem.graph.is_tight(problem.n_clusters)
+        schedule = Schedule(self.perturbation, self.failures_before_return, self.after_perturbation)
+        asked = self.exact is not None and self.relocate_if_tight
+        undone = asked and problem.graph.is_tight(problem.n_clusters)
         return replace(schedule, perturbation=0.0) if undone else schedule
 
 
@@ -123,12 +161,24 @@ def kskm_search(
 
     def search() -> None:
         centroids = starting_centroids(problem, init, rng)
-        exhaustive = params.exact is not None
-        start = starting_solution(context, centroids, descent, exhaustive=exhaustive)
+        start = first_clustering(context, centroids, descent, params)
         relocator = Relocator(problem, Relocation(params.relocation, params.alpha))
         iterate(context, start, descent, recorder, params.schedule(problem), relocator)
 
     return recorder.follow(search)
+
+
+def first_clustering(
+    context: Context, centroids: Centroids, descent: Descent, params: KSKMParams
+) -> Colours:
+    """Start by DSATURAssignment (Algorithm 5), or by exact assignment where that finds nothing."""
+    searching = params.exact is not None and params.tabu_start
+    try:
+        return starting_solution(context, centroids, descent, exhaustive=searching)
+    except NoSolutionFoundError:
+        if params.exact is None or searching:
+            raise
+    return exact_start(context, centroids, params.exact)
 
 
 def iterate(
@@ -141,8 +191,8 @@ def iterate(
 ) -> None:
     """Run the two loops of Algorithm 1 with any descent, until the recorder says stop.
 
-    Perturbation is followed by one step of the descent, as in Algorithm 3; relocation by settling,
-    as in Algorithm 4.
+    Perturbation is followed by one step of the descent, as in Algorithm 3, unless the schedule says
+    otherwise; relocation by settling, as in Algorithm 4.
     """
     problem, rng = context.problem, context.rng
 
@@ -151,8 +201,11 @@ def iterate(
 
     def mutated(colours: Colours, kind: Mutation) -> Colours:
         if kind == "relocate":
-            return descent.settle(context, colours, relocator(colours, rng))
-        return descent.step(context, colours, perturb(problem, colours, rng))
+            settled = descent.settle(context, colours, relocator(colours, rng))
+            revived = relocator.revived(settled, rng)
+            return settled if revived is None else descent.step(context, settled, revived)
+        follow = descent.step if schedule.after_perturbation == "step" else descent.settle
+        return follow(context, colours, perturb(problem, colours, rng))
 
     current = descended(start)
     recorder.record(current, "start")

@@ -1,7 +1,7 @@
 """KSShift, Algorithm 4 of the paper: move centroids far, towards targets.
 
-The targets come in four kinds. They are matched to the clusters, centroids step towards them, and
-the assignment settles there.
+The targets come in several kinds. They are matched to the clusters, centroids step towards them,
+and the assignment settles there.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from kempe.kskm.sdp import denoised_points
 from kempe.problem import Centroids, Colours, Problem
 from kempe.search.relocation import relocated_centroids
 
-RelocationKind: TypeAlias = Literal["kmeans", "sdp", "reposition", "replace"]
+RelocationKind: TypeAlias = Literal["kmeans", "sdp", "reposition", "coincide", "replace"]
 RELOCATIONS: tuple[str, ...] = get_args(RelocationKind)
 
 # Unconstrained solutions serve as rough targets, so a sample of the supernodes is enough.
@@ -40,8 +40,10 @@ class Relocation:
         random and no more; few clusters are superfluous, so the cheaper the removal of a centroid,
         the likelier it is taken, see ``kempe.search.relocation``.
         ``"reposition"``: the cluster of lowest inertia gives its centroid to the one of highest
-        inertia, which is split. ``"kmeans"``: a fresh unconstrained k-means solution. ``"sdp"``: a
-        semidefinite relaxation, see ``kempe.kskm.sdp``.
+        inertia, which is split. ``"coincide"``: the same as in PCCC and in the authors' program,
+        where both centroids are then in one place; if the cluster of lowest inertia dissolves, its
+        centroid goes on to a random supernode. ``"kmeans"``: a fresh unconstrained k-means
+        solution. ``"sdp"``: a semidefinite relaxation, see ``kempe.kskm.sdp``.
     alpha
         Step from the present centroids (0) to the targets (1).
     """
@@ -72,6 +74,20 @@ class Relocator:
         targets = self._targets(colours, centroids, weight, rng)
         return (1 - self.params.alpha) * centroids + self.params.alpha * targets
 
+    def revived(self, colours: Colours, rng: np.random.Generator) -> Centroids | None:
+        """Means of what settled, with random supernodes for the clusters that dissolved.
+
+        Only where centroids coincide, and only if a cluster is empty; ``None`` otherwise.
+        """
+        if self.params.kind != "coincide":
+            return None
+        centroids, weight = self.problem.means(colours)
+        empty = np.flatnonzero(weight == 0)
+        if not empty.size:
+            return None
+        centroids[empty] = self.problem.points(rng.choice(self.problem.everyone, empty.size))
+        return centroids
+
     def _targets(
         self,
         colours: Colours,
@@ -82,6 +98,8 @@ class Relocator:
         problem, kind = self.problem, self.params.kind
         if kind == "replace":
             return relocated_centroids(problem, colours, rng)
+        if kind == "coincide":
+            return _coinciding_targets(problem, colours, centroids)
         if kind == "reposition":
             return _reposition_targets(problem, colours, centroids, rng)
         # All centroids are new here; the other kinds change one or two of the present ones.
@@ -115,9 +133,7 @@ def _reposition_targets(
     of the cluster to either side of its mean, in a random direction of its scatter.
     """
     labels = problem.labels(colours)
-    own = problem.own_costs(colours, centroids)
-    inertia = np.bincount(colours, own, minlength=problem.n_clusters)
-    low, high = int(np.argmin(inertia)), int(np.argmax(inertia))
+    low, high = _lowest_and_highest(problem, colours, centroids)
     total, _ = weights_and_sizes(problem, labels)
     step = random_combination(problem, labels, centroids, rng)[high]
     step /= np.sqrt(max(total[high], np.finfo(float).tiny))
@@ -125,6 +141,27 @@ def _reposition_targets(
     targets[low] = centroids[high] + step
     targets[high] = centroids[high] - step
     return targets
+
+
+def _coinciding_targets(problem: Problem, colours: Colours, centroids: Centroids) -> Centroids:
+    """Put the centroid of the cluster of lowest inertia onto that of highest.
+
+    Improving swaps never break the tie, but the cluster that lost its centroid may dissolve into
+    its neighbours.
+    """
+    low, high = _lowest_and_highest(problem, colours, centroids)
+    targets = centroids.copy()
+    targets[low] = centroids[high]
+    return targets
+
+
+def _lowest_and_highest(
+    problem: Problem, colours: Colours, centroids: Centroids
+) -> tuple[int, int]:
+    """Find the clusters of lowest and of highest inertia."""
+    own = problem.own_costs(colours, centroids)
+    inertia = np.bincount(colours, own, minlength=problem.n_clusters)
+    return int(np.argmin(inertia)), int(np.argmax(inertia))
 
 
 def _sampled_points(

@@ -18,6 +18,8 @@ from sklearn.utils._param_validation import Interval
 from kempe import _core
 from kempe.clusterer import ConstrainedClusterer
 from kempe.exceptions import NoSolutionFoundError
+from kempe.kskm.sdp import denoised_points
+from kempe.kskm.shift import kmeans
 from kempe.problem import Centroids, Colours, Problem
 from kempe.search.callbacks import Callbacks
 from kempe.search.recorder import Recorder
@@ -237,7 +239,11 @@ def rows_or_given(problem: Problem, init: Any, rng: np.random.Generator) -> Cent
     """Give starting centroids, where ``"random"`` means rows as the publications have it.
 
     Rows, not supernodes: two of them may belong together, and none is the mean of its supernode.
+    ``"sdp"`` means the centroids of a semidefinite relaxation.
     """
+    if isinstance(init, str) and init == "sdp":
+        fallback = starting_centroids(problem, "k-means++", rng)
+        return kmeans(*denoised_points(problem), problem.n_clusters, rng, fallback)
     if not isinstance(init, str) or init != "random":
         return starting_centroids(problem, init, rng)
     chosen = rng.choice(problem.n_rows, size=problem.n_clusters, replace=False)

@@ -28,11 +28,15 @@ class BLPKMCC(AlternatingClusterer):
         Number of clusters.
     init
         Starting centroids: ``"random"`` rows, ``"k-means++"`` or an array (n_clusters,
-        n_features).
+        n_features). ``"sdp"``: those of a semidefinite relaxation, from which IPC-K-Means
+        (Piccialli et al. 2022) makes the same descent with squared distances.
     metric
         ``"sqeuclidean"`` minimises the inertia, as comparisons with other methods need.
         ``"euclidean"`` minimises the sum of plain distances to the means, as the program that its
         author published does.
+    kempe_swaps
+        Whether Kempe swaps give the solver better colourings to start from; the publication has
+        none. The assignment is optimal in either case.
     max_iter
         Most iterations.
     time_limit
@@ -57,6 +61,8 @@ class BLPKMCC(AlternatingClusterer):
     ----------
     P. Baumann: A binary linear programming-based k-means algorithm for clustering with must-link
     and cannot-link constraints. IEEM 2020.
+    V. Piccialli, A. Russo Russo, A. M. Sudoso: An exact algorithm for semi-supervised minimum
+    sum-of-squares clustering. Computers and Operations Research 147, 2022.
 
     Examples
     --------
@@ -69,7 +75,9 @@ class BLPKMCC(AlternatingClusterer):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **AlternatingClusterer._parameter_constraints,
+        "init": [StrOptions({"k-means++", "random", "sdp"}), "array-like"],
         "metric": [StrOptions({"sqeuclidean", "euclidean"})],
+        "kempe_swaps": ["boolean"],
     }
 
     def __init__(
@@ -78,6 +86,7 @@ class BLPKMCC(AlternatingClusterer):
         *,
         init: Any = "random",
         metric: Literal["sqeuclidean", "euclidean"] = "sqeuclidean",
+        kempe_swaps: bool = True,
         max_iter: int = 100,
         time_limit: float | None = None,
         random_state: Any = None,
@@ -94,12 +103,15 @@ class BLPKMCC(AlternatingClusterer):
             callbacks=callbacks,
         )
         self.metric = metric
+        self.kempe_swaps = kempe_swaps
 
     def _assignment(
         self, problem: Problem, rng: np.random.Generator, stopper: _core.Stopper
     ) -> Assignment:
         costs = plain_costs if self.metric == "euclidean" else Problem.costs
-        return ProgramAssignment(problem, nonempty=True, costs=costs)
+        return ProgramAssignment(
+            problem, nonempty=True, costs=costs, kempe_swaps=bool(self.kempe_swaps)
+        )
 
     def _settled(self, last: Step, new: Step) -> bool:
         return not_improved(last, new)

@@ -27,6 +27,7 @@ from kempe.search.result import Result, Solution
 from kempe.search.seeding import starting_centroids
 
 Repositioning = Literal["inertia", "violations"]
+Quality = Literal["sqeuclidean", "euclidean"]
 
 
 class PCCC(ConstrainedClusterer):
@@ -35,7 +36,9 @@ class PCCC(ConstrainedClusterer):
     Each assignment step is an integer program in which a supernode may only take one of its
     ``n_nearest`` nearest centroids. When the descent ends, the centroid of the cluster of lowest
     inertia moves onto that of highest inertia and a new descent starts, as long as that improves
-    the best. What then is equally far from both goes to either at random.
+    the best. What then is equally far from both goes to either at random. As in the public
+    program, a descent that its first assignment ends is taken as it is, and a last one starts from
+    the best.
 
     Besides hard pairs it takes soft ones, which have a confidence and may be violated at a price:
     confidence times the mean squared distance between supernodes and their nearest centroids.
@@ -52,6 +55,14 @@ class PCCC(ConstrainedClusterer):
     repositioning
         How the clusters whose centroids are moved, and moved onto, are chosen: by ``"inertia"``, by
         soft ``"violations"`` and then inertia, or ``None`` for no repositioning.
+    quality
+        What must fall for a descent to go on, and decides between descents: the sum of squared
+        distances of supernodes to their centroids (``"sqeuclidean"``), or that of plain ones
+        (``"euclidean"``), as in the public program unless it is told otherwise. The assignment
+        minimises squared distances in either case.
+    kempe_swaps
+        Whether Kempe swaps give the solver better colourings to start from; the publication has
+        none. Without soft pairs only.
     assignment_time_limit
         Seconds for one assignment, which only strikes once there is one to return.
     time_limit
@@ -93,6 +104,8 @@ class PCCC(ConstrainedClusterer):
         **ConstrainedClusterer._parameter_constraints,
         "n_nearest": [Interval(Integral, 1, None, closed="left"), None],
         "repositioning": [StrOptions({"inertia", "violations"}), None],
+        "quality": [StrOptions({"sqeuclidean", "euclidean"})],
+        "kempe_swaps": ["boolean"],
         "assignment_time_limit": [Interval(Real, 0, None, closed="neither"), None],
     }
 
@@ -110,6 +123,8 @@ class PCCC(ConstrainedClusterer):
         init: Any = "k-means++",
         n_nearest: int | None = 10,
         repositioning: Repositioning | None = "inertia",
+        quality: Quality = "sqeuclidean",
+        kempe_swaps: bool = True,
         assignment_time_limit: float | None = None,
         time_limit: float | None = None,
         random_state: Any = None,
@@ -120,6 +135,8 @@ class PCCC(ConstrainedClusterer):
         self.init = init
         self.n_nearest = n_nearest
         self.repositioning = repositioning
+        self.quality = quality
+        self.kempe_swaps = kempe_swaps
         self.assignment_time_limit = assignment_time_limit
         self.time_limit = time_limit
         self.random_state = random_state
@@ -190,14 +207,13 @@ class PCCC(ConstrainedClusterer):
     def _search(self, problem: Problem, soft: SoftPairs) -> Result:
         rng = self._generator()
         nearest = enough_centroids(problem, self.n_nearest)
-        seconds = math.inf if self.assignment_time_limit is None else self.assignment_time_limit
         assign = FillEmpty(
-            _assignment(problem, soft, nearest, seconds, rng),
+            self._assignment(problem, soft, nearest, rng),
             lambda colours: soft.violation_by_cluster(colours, problem.n_clusters),
             rng,
         )
         with self._recorder(problem) as recorder:
-            rounds = _Rounds(problem, recorder, soft, nearest, assign)
+            rounds = _Rounds(problem, recorder, soft, nearest, assign, self.quality)
 
             def search() -> tuple[str, Solution]:
                 best = rounds.run(starting_centroids(problem, self.init, rng), self.repositioning)
@@ -206,19 +222,21 @@ class PCCC(ConstrainedClusterer):
 
             return recorder.follow(search)
 
+    def _assignment(
+        self, problem: Problem, soft: SoftPairs, nearest: int, rng: np.random.Generator
+    ) -> Assignment:
+        seconds = math.inf if self.assignment_time_limit is None else self.assignment_time_limit
+        if soft.count:
+            return SoftProgram(problem, soft, nearest, seconds)
+        swaps = bool(self.kempe_swaps)
+        program = ProgramAssignment(problem, nearest=nearest, seconds=seconds, kempe_swaps=swaps)
+        return SplitTies(program, rng)
+
 
 def enough_centroids(problem: Problem, wanted: int | None) -> int:
     """Choose among this many nearest centroids; one more than cannot-link neighbours suffices."""
     least = int(problem.graph.degree.max(initial=0)) + 1
     return min(problem.n_clusters, max(least, wanted or problem.n_clusters))
-
-
-def _assignment(
-    problem: Problem, soft: SoftPairs, nearest: int, seconds: float, rng: np.random.Generator
-) -> Assignment:
-    if soft.count:
-        return SoftProgram(problem, soft, nearest, seconds)
-    return SplitTies(ProgramAssignment(problem, nearest=nearest, seconds=seconds), rng)
 
 
 @dataclass(frozen=True)
@@ -230,33 +248,46 @@ class _Rounds:
     soft: SoftPairs
     nearest: int
     assign: Assignment
+    quality: Quality
 
-    def run(self, start: Centroids, repositioning: Repositioning | None) -> Step:
-        best = self._descend(start, "assign")
-        for new in self._repositioned(best, repositioning):
-            best = new
+    def run(self, start: Centroids, rule: Repositioning | None) -> Step:
+        """Descend, and move a centroid as long as that pays; give the best step."""
+        first, best = self._descend(start, "assign")
+        if rule is None or self.problem.n_supernodes == self.problem.n_clusters:
+            return best
+        # The public program compares the first descent with its own first step.
+        for known in self._repositioned(first, best, rule):
+            best = known
         return best
 
-    def _repositioned(self, best: Step, rule: Repositioning | None) -> Iterator[Step]:
-        """Give better and better steps; the last is a final descent from the best.
+    def _repositioned(self, known: Step, new: Step, rule: Repositioning) -> Iterator[Step]:
+        """Give better and better steps, which come to an end: each is better by a share.
 
-        Each is better by a share of the objective, so they come to an end.
+        Each descent starts from the best step with one centroid moved. The first that does not
+        improve it is followed by one from the best step as it is, the second ends the search.
         """
+        final = False
         try:
-            while rule is not None and not self.recorder.should_stop():
-                new = self._descend(self._moved(best, rule), "reposition")
-                if not_improved(best, new):
-                    final = self._descend(best.centroids, "assign", best.colours)
-                    if not not_improved(best, final):
-                        yield final
+            while not self.recorder.should_stop():
+                if not not_improved(known, new):
+                    known = new
+                    yield known
+                    new = self._descend(self._moved(known, rule), "reposition")[1]
+                elif final:
                     return
-                best = new
-                yield new
+                else:
+                    final = True
+                    new = self._descend(known.centroids, "assign", known.colours)[1]
         except NoSolutionFoundError:  # the time is up, and there is a best already
             return
 
-    def _descend(self, start: Centroids, kind: str, previous: Colours | None = None) -> Step:
-        objective = self._objective if self.soft.count else None
+    def _descend(
+        self, start: Centroids, kind: str, previous: Colours | None = None
+    ) -> tuple[Step, Step]:
+        """Descend, and give the first and the best step."""
+        objective = None
+        if self.soft.count or self.quality == "euclidean":
+            objective = self._objective
         steps = alternate(
             self.problem,
             self.assign,
@@ -265,17 +296,26 @@ class _Rounds:
             previous=previous,
             objective=objective,
         )
+        seen: list[Step] = []
 
         def watch(step: Step) -> bool:
+            seen.append(step)
             self.recorder.record(step.solution, kind)
             return self.recorder.should_stop()
 
         best, _ = descend(steps, not_improved, watch=watch)
-        return best
+        return seen[0], best
 
     def _objective(self, colours: Colours, before: Centroids, means: Centroids) -> float:
-        price = violation_price(self.problem, before, self.nearest)
-        return self.problem.inertia(colours, means) + price * self.soft.violation(colours)
+        price = violation_price(self.problem, before, self.nearest) if self.soft.count else 0.0
+        return self._distance(colours, means) + price * self.soft.violation(colours)
+
+    def _distance(self, colours: Colours, means: Centroids) -> float:
+        if self.quality == "sqeuclidean":
+            return self.problem.inertia(colours, means)
+        everyone = self.problem.everyone
+        squared = self.problem.squared_distances(means)[everyone, colours]
+        return float(self.problem.weight @ np.sqrt(np.maximum(squared, 0.0)))
 
     def _moved(self, best: Step, rule: Repositioning) -> Centroids:
         """Move the centroid of the least troubled cluster onto that of the most troubled one."""

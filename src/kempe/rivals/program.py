@@ -11,7 +11,7 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 
 from kempe import _core
-from kempe.exact import ExactAssigner, ExactResult
+from kempe.exact import Aids, ExactAssigner, ExactResult
 from kempe.exceptions import InfeasibleConstraintsError, NoSolutionFoundError
 from kempe.problem import Centroids, Colours, Problem
 
@@ -54,6 +54,9 @@ class ProgramAssignment:
         Cost per supernode and cluster; weighted squared distances by default.
     seconds
         Limit for one assignment, which only strikes once there is an assignment to return.
+    kempe_swaps
+        Whether Kempe swaps give the solver better colourings to start from. No rival's publication
+        has them.
     """
 
     def __init__(
@@ -64,10 +67,9 @@ class ProgramAssignment:
         nonempty: bool = False,
         costs: CostFunction = Problem.costs,
         seconds: float = math.inf,
+        kempe_swaps: bool = True,
     ) -> None:
-        # Not CP-SAT: the answer must not depend on the clock or on what else is installed, and
-        # from cold starts with many clusters HiGHS proves optimality sooner.
-        self._assigner = ExactAssigner(problem.graph, solver="highs")
+        self._assigner = ExactAssigner(problem.graph, aids=Aids(swaps=kempe_swaps))
         self._nearest = nearest or problem.n_clusters
         self._nonempty = nonempty
         self._costs = costs
@@ -97,6 +99,19 @@ class ProgramAssignment:
                 f"{problem.n_supernodes} supernodes"
             )
         return colours
+
+    def among(
+        self,
+        problem: Problem,
+        centroids: Centroids,
+        clusters: NDArray[np.int32],
+        stopper: _core.Stopper,
+    ) -> Colours | None:
+        """Assign all supernodes to some of the clusters only; ``None`` if that cannot be."""
+        costs = self._costs(problem, centroids)
+        allowed = np.zeros(costs.shape, dtype=bool)
+        allowed[:, clusters] = True
+        return self._assigner.solve(costs, allowed=allowed, stopper=stopper).colours
 
     def _attempt(
         self, costs: Costs, nearest: int, previous: Colours | None, stopper: _core.Stopper

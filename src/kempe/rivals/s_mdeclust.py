@@ -22,10 +22,7 @@ from kempe.rivals.program import ProgramAssignment
 from kempe.search.callbacks import Callbacks
 from kempe.search.recorder import Recorder
 from kempe.search.result import Result
-from kempe.search.stop import Patience
 
-# Most iterations of one local search, as in BLPKM-CC.
-_LOCAL_ITERATIONS = 100
 # Share of the mutation that goes by distance; the rest is uniform over the rows.
 _BY_DISTANCE = 0.5
 
@@ -33,9 +30,10 @@ _BY_DISTANCE = 0.5
 class S_MDEClust(ConstrainedClusterer):
     """S-MDEClust (Mansueto and Schoen 2025): a population of centroids, recombined by differences.
 
-    In every generation each member meets an offspring made of three others, whose centroids are
-    matched and combined as first + scale * (second - third). The offspring is assigned, improved by
-    the descent of BLPKM-CC, and takes the member's place if it is better.
+    In every generation each member meets an offspring made of three others: centroids of two are
+    matched to those of the third and combined as first + scale * (second - third). The offspring is
+    improved by the descent of BLPKM-CC with squared distances, and takes the member's place if it
+    is better. Defaults are those of the public program.
 
     Parameters
     ----------
@@ -47,21 +45,26 @@ class S_MDEClust(ConstrainedClusterer):
     population_size
         Number of members, at least 4.
     assignment
-        How an offspring's centroids get their first clusters: ``"exact"`` by the integer program,
-        or ``"greedy"`` in the order of the data, breaking cannot-link pairs where there is no
-        other way. The local search that follows is exact in either case.
+        How a mutation finds out which rows are far from their centroids: by ``"exact"`` assignment
+        to the others, or ``"greedy"`` in the order of the data, breaking cannot-link pairs where
+        there is no other way. The local search that follows is exact in either case.
     scale
         Weight of the difference: a number, or a pair between which it is drawn for each offspring.
     mutation
         Whether offspring are mutated, with probability 1 / (generation + 1): a random centroid
-        is moved onto a row that is far from its centroid.
+        is taken away, all rows are assigned to the others, and it is put on one of them, half at
+        random and half in proportion to the distance from its centroid.
     patience
-        Offspring in a row without a new best after which the search ends.
+        Offspring in a row without a new best after which the search ends, with the generation.
     max_generations
         Most generations, ``None`` for no limit.
     tol
-        Offspring must be better by this much; the search ends when the inertias of all pairs of
-        members differ by less than this in total.
+        Offspring must be better by this much.
+    population_tol
+        The search ends when the inertias of all pairs of members differ by less than this in total.
+    kempe_swaps
+        Whether Kempe swaps give the solver better colourings to start from; the publication has
+        none.
     time_limit
         Seconds of wall time, ``None`` for no limit.
     random_state
@@ -102,6 +105,8 @@ class S_MDEClust(ConstrainedClusterer):
         "patience": [Interval(Integral, 1, None, closed="left")],
         "max_generations": [Interval(Integral, 0, None, closed="left"), None],
         "tol": [Interval(Real, 0, None, closed="left")],
+        "population_tol": [Interval(Real, 0, None, closed="left")],
+        "kempe_swaps": ["boolean"],
     }
 
     def __init__(
@@ -111,11 +116,13 @@ class S_MDEClust(ConstrainedClusterer):
         init: Any = "random",
         population_size: int = 20,
         assignment: Literal["exact", "greedy"] = "exact",
-        scale: float | tuple[float, float] = (0.0, 2.0),
+        scale: float | tuple[float, float] = (0.5, 0.8),
         mutation: bool = False,
         patience: int = 5000,
         max_generations: int | None = None,
-        tol: float = 1e-4,
+        tol: float = 1e-6,
+        population_tol: float = 1e-4,
+        kempe_swaps: bool = True,
         time_limit: float | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -130,6 +137,8 @@ class S_MDEClust(ConstrainedClusterer):
         self.patience = patience
         self.max_generations = max_generations
         self.tol = tol
+        self.population_tol = population_tol
+        self.kempe_swaps = kempe_swaps
         self.time_limit = time_limit
         self.random_state = random_state
         self.verbose = verbose
@@ -137,19 +146,22 @@ class S_MDEClust(ConstrainedClusterer):
 
     def _solve(self, problem: Problem) -> Result:
         lowest, highest = np.broadcast_to(self.scale, 2)
-        with self._recorder(problem, [Patience(self.patience)]) as recorder:
+        with self._recorder(problem) as recorder:
             evolution = _Evolution(
                 problem,
                 recorder,
                 self._generator(),
-                ProgramAssignment(problem, nonempty=True),
+                ProgramAssignment(problem, nonempty=True, kempe_swaps=bool(self.kempe_swaps)),
                 greedy=self.assignment == "greedy",
                 scale=(float(lowest), float(highest)),
                 mutation=self.mutation,
                 tol=self.tol,
+                population_tol=self.population_tol,
             )
             return recorder.follow(
-                lambda: evolution.run(self.init, self.population_size, self.max_generations)
+                lambda: evolution.run(
+                    self.init, self.population_size, self.patience, self.max_generations
+                )
             )
 
 
@@ -163,10 +175,13 @@ class _Evolution:
     scale: tuple[float, float]
     mutation: bool
     tol: float
+    population_tol: float
 
-    def run(self, init: Any, size: int, max_generations: int | None) -> tuple[str, None]:
+    def run(
+        self, init: Any, size: int, patience: int, max_generations: int | None
+    ) -> tuple[str, None]:
         """Start a population and evolve it; say what ended it."""
-        return self._evolve(self._population(init, size), max_generations), None
+        return self._evolve(self._population(init, size), patience, max_generations), None
 
     def _population(self, init: Any, size: int) -> list[Step]:
         """Start every member from its own centroids and improve it."""
@@ -179,70 +194,81 @@ class _Evolution:
                 break
         return members
 
-    def _evolve(self, members: list[Step], max_generations: int | None) -> str:
-        generations = count() if max_generations is None else range(max_generations)
-        for generation in generations:
-            if spread([member.inertia for member in members]) < self.tol:
+    def _evolve(self, members: list[Step], patience: int, max_generations: int | None) -> str:
+        fruitless = 0
+        for generation in count():
+            if generation == max_generations:
+                return "max_generations"
+            if fruitless >= patience:
+                return "patience"
+            if spread([member.inertia for member in members]) < self.population_tol:
                 return "converged"
             for position in range(len(members)):
                 if self.recorder.should_stop():
                     return "stopped"
-                self._challenge(members, position, generation)
-        return "max_generations"
+                better = self._challenge(members, position, generation)
+                fruitless = 0 if better else fruitless + 1
+        raise AssertionError("count() has no end")
 
-    def _challenge(self, members: list[Step], position: int, generation: int) -> None:
+    def _challenge(self, members: list[Step], position: int, generation: int) -> bool:
+        """Let an offspring meet a member; give whether the best of all became better."""
+        best = min(member.inertia for member in members)
         centroids = self._offspring(members, position)
-        if self.greedy or self.mutation:
-            colours, centroids = self._assigned(centroids)
-            if self.mutation and self.rng.random() < 1 / (generation + 1):
-                centroids = self._mutated(colours, centroids)
+        if self.mutation and self.rng.random() < 1 / (generation + 1):
+            centroids = self._mutated(centroids)
         offspring = self._local_search(centroids, "offspring")
-        if offspring.inertia < members[position].inertia - self.tol:
-            members[position] = offspring
+        if members[position].inertia - offspring.inertia < self.tol:
+            return False
+        members[position] = offspring
+        return best - offspring.inertia >= self.tol
 
     def _offspring(self, members: list[Step], position: int) -> Centroids:
         others = [i for i in range(len(members)) if i != position]
         first, second, third = (
             members[i].centroids for i in self.rng.choice(others, 3, replace=False)
         )
-        difference = matched(second, first) - matched(third, first)
-        return np.asarray(first + self.rng.uniform(*self.scale) * difference)
+        difference = matched(second, third) - third
+        return np.asarray(matched(first, third) + self.rng.uniform(*self.scale) * difference)
 
-    def _assigned(self, centroids: Centroids) -> tuple[Colours, Centroids]:
-        """Give the offspring's centroids their clusters, and move them to the means."""
-        if self.greedy:
-            order = self.problem.everyone
-            colours, _ = _core.ordered_assignment(self.problem.core, centroids, order, relaxed=True)
-        else:
-            colours = self.assign(self.problem, centroids, None, self.recorder.stopper)
-        means, weight = self.problem.means(colours)
-        return colours, np.where(weight[:, None] > 0, means, centroids)
-
-    def _mutated(self, colours: Colours, centroids: Centroids) -> Centroids:
-        """Take one centroid away and put it onto a supernode far from where it is now assigned."""
+    def _mutated(self, centroids: Centroids) -> Centroids:
+        """Take one centroid away and put it on a row far from where it is then assigned."""
         removed = int(self.rng.integers(centroids.shape[0]))
-        everyone = self.problem.everyone
-        distances = self.problem.squared_distances(centroids)
-        distances[:, removed] = np.inf
-        own = np.where(colours == removed, distances.argmin(axis=1), colours)
-        target = self.rng.choice(everyone, p=self._chances(distances[everyone, own]))
+        colours = self._without(centroids, removed)
         moved = centroids.copy()
-        moved[removed] = self.problem.points(np.array([target]))[0]
+        moved[removed] = self.problem.rows[
+            self.rng.choice(self.problem.n_rows, p=self._chances(colours, centroids))
+        ]
         return moved
 
-    def _chances(self, distance: NDArray[np.float64]) -> NDArray[np.float64]:
-        weight = self.problem.weight
-        cost = weight * np.where(np.isfinite(distance), distance, 0.0)
+    def _without(self, centroids: Centroids, removed: int) -> Colours | None:
+        """Assign all supernodes to the other centroids; ``None`` if that cannot be."""
+        kept = np.delete(np.arange(centroids.shape[0]), removed).astype(np.int32)
+        if not kept.size:
+            return None
+        if self.greedy:
+            return kept[self._greedily(centroids[kept])]
+        return self.assign.among(self.problem, centroids, kept, self.recorder.stopper)
+
+    def _greedily(self, centroids: Centroids) -> Colours:
+        core, order = self.problem.core, self.problem.everyone
+        return _core.ordered_assignment(core, centroids, order, relaxed=True)[0]
+
+    def _chances(self, colours: Colours | None, centroids: Centroids) -> NDArray[np.float64]:
+        """Probability of each row: half uniform, half by the distance from its centroid."""
+        weight = self.problem.row_weight
+        weight = np.ones(self.problem.n_rows) if weight is None else weight
         uniform = weight / weight.sum()
-        if cost.sum() == 0:
+        if colours is None:
             return np.asarray(uniform)
-        return np.asarray((1 - _BY_DISTANCE) * uniform + _BY_DISTANCE * cost / cost.sum())
+        own = centroids[colours[self.problem.supernode]]
+        distance = weight * np.linalg.norm(self.problem.rows - own, axis=1)
+        if distance.sum() == 0:
+            return np.asarray(uniform)
+        return np.asarray((1 - _BY_DISTANCE) * uniform + _BY_DISTANCE * distance / distance.sum())
 
     def _local_search(self, start: Centroids, kind: str) -> Step:
         steps = alternate(self.problem, self.assign, start, self.recorder.stopper)
-        best, _ = descend(
-            steps, not_improved, _LOCAL_ITERATIONS, lambda step: self.recorder.stopper.look()
-        )
+        best, _ = descend(steps, not_improved, watch=lambda step: self.recorder.stopper.look())
         self.recorder.record(best.solution, kind)
         return best
 
@@ -255,6 +281,4 @@ def matched(centroids: Centroids, reference: Centroids) -> Centroids:
 
 def spread(values: Sequence[float]) -> float:
     """Sum of the differences between all pairs of values."""
-    ordered = np.sort(values)
-    rank = np.arange(ordered.size)
-    return float(ordered @ (2 * rank - ordered.size + 1))
+    return float(np.abs(np.subtract.outer(values, values)).sum() / 2)
