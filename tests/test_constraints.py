@@ -500,3 +500,36 @@ class TestSplit:
     def test_the_share_is_checked(self):
         with pytest.raises(ValueError, match="between 0 and 1"):
             Constraints().split(1.5)
+
+
+def test_a_series_of_tuples_holds_pairs():
+    series = pd.Series([(0, 1), (2, 3)], index=[5, 6])
+    assert Constraints(series).must_link.tolist() == [[0, 1], [2, 3]]
+
+
+def test_stored_zeros_of_a_signed_matrix_say_nothing():
+    matrix = sparse.coo_array(([0, 0, 1, -1], ([0, 1, 0, 2], [1, 2, 3, 3])), shape=(4, 4))
+    assert Constraints.from_matrix(matrix) == Constraints([(0, 3)], [(2, 3)], n_rows=4)
+
+
+@pytest.mark.parametrize(("shape", "advised"), [((3, 3), True), ((3, 4), False), ((4, 3), False)])
+def test_only_square_matrices_are_taken_for_matrices(shape, advised):
+    with pytest.raises(ValueError, match="shape") as caught:
+        Constraints(np.zeros(shape, dtype=int))
+    assert ("from_matrix" in str(caught.value)) is advised
+
+
+def test_a_row_in_three_groups_is_named_with_two_of_them():
+    with pytest.raises(ValueError, match="row 1 is in groups 0 and 2"):
+        Constraints.from_groups([[1], [2], [0, 1], [1, 3]], exclusive=True)
+
+
+def test_nothing_held_out_is_everything_to_fit():
+    whole = Constraints([(0, 1)], [(1, 2)])
+    assert whole.split(0) == (whole, Constraints())
+
+
+def test_joined_pairs_need_one_cluster_at_least():
+    report = Constraints([(0, 1)], [(0, 1)]).check(2)
+    assert not report.feasible
+    assert report.lower_bound == 1
