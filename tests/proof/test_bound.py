@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -115,6 +117,17 @@ def test_the_ascent_closes_the_gap_of_blobs_and_continues_where_it_ended():
     ascent.run(lambda: np.inf, lambda: ascent.steps >= 400, lambda _: False)
     assert early < ascent.value <= data.inertia(labels) * (1 + 1e-6)
     assert ascent.history == sorted(ascent.history)
+
+
+@pytest.mark.parametrize("factor", [1e-3, 1e3])
+def test_a_wrong_penalty_is_mended(factor):
+    data, labels = blobs(seed=2, spread=0.8)
+    relaxation = Relaxation(data, unconstrained(60), 3)
+    start = dual_start(relaxation, relaxation.colours(labels))
+    ascent = Ascent(relaxation, replace(start, penalty=factor * start.penalty))
+    ascent.run(lambda: np.inf, lambda: ascent.steps >= 400, lambda _: False)
+    change = ascent.penalty / (factor * start.penalty)
+    assert change > 10 if factor < 1 else change < 0.1
 
 
 @pytest.mark.parametrize("seed", range(150))

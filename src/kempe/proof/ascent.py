@@ -18,14 +18,16 @@ from kempe.proof.certificate import Cuts
 from kempe.proof.dual import Dual, chosen, cut_matrix
 from kempe.proof.fantope import Fantope
 from kempe.proof.relaxation import Relaxation, Singles
+from kempe.proof.start import LEAST_PENALTY
 
 OVER_RELAXATION = 1.6
 SWEEPS = 2
 # Steps between looks at the bound, which needs all leading eigenvalues; larger matrices less often.
 LOOK_EVERY = 25
 LARGE = 1000
-# The penalty follows the larger residual.
-RATIO, FACTOR = 5.0, 1.5
+# The penalty rises if the primal residual is so many times the dual one, and falls if it is the
+# other way round.
+RISE_AT, FALL_AT, FACTOR = 5.0, 2.0, 1.5
 # Eigenvectors are computed to this share of the residuals.
 ACCURACY = 0.3
 # Violations are shares of a diagonal entry. The bar is lowered where few cuts exceed it.
@@ -55,6 +57,12 @@ class Ascent:
         The multipliers that prove it.
     steps
         Steps so far.
+    history
+        Best bound at every look.
+    penalty
+        Weight of the distance between the two halves; it follows the residuals.
+    Y
+        The matrix of the last step, of the Fantope.
     """
 
     def __init__(self, relaxation: Relaxation, start: Dual) -> None:
@@ -67,7 +75,7 @@ class Ascent:
         self._pool = _core.CutPool(
             relaxation.weight, relaxation.cannot.view(np.uint8), relaxation.n_clusters
         )
-        self._penalty = start.penalty
+        self.penalty = start.penalty
         self._bar = FIRST_BAR
         self._cliques = _core.cliques_of_size(
             CannotLinkGraph.from_edges(
@@ -110,14 +118,14 @@ class Ascent:
 
     def _begin(self, start: Dual) -> None:
         cuts, n = start.cuts, self.relaxation.size
-        scaled = cuts.multipliers / self._penalty
+        scaled = cuts.multipliers / self.penalty
         self._pool.add(cuts.centres, cuts.offsets, cuts.members, scaled)
         self._nearest: Singles = np.where(self.relaxation.cannot, np.float32(0), start.nearest)
         self._outer = np.outer(self.relaxation.unit, self.relaxation.unit).astype(np.float32)
-        self._gram = (self.relaxation.gram / self._penalty).astype(np.float32)
+        self._gram = (self.relaxation.gram / self.penalty).astype(np.float32)
         # The multiplier of the constraint that the halves agree: cuts less slack.
         lagged = cut_matrix(cuts, self.relaxation.weight) - start.slack
-        self._lagged: Singles = (lagged / self._penalty).astype(np.float32)
+        self._lagged: Singles = (lagged / self.penalty).astype(np.float32)
         self._work = np.empty((n, n), dtype=np.float32)
         self._previous = np.empty((n, n), dtype=np.float32)
 
@@ -139,7 +147,7 @@ class Ascent:
 
     def _look(self) -> None:
         """Evaluate the bound, and keep the multipliers if it is the best."""
-        value = self.relaxation.value(self._lagged, -self._penalty)
+        value = self.relaxation.value(self._lagged, -self.penalty)
         if value > self.value:
             self.value = value
             if self.steps:
@@ -149,10 +157,10 @@ class Ascent:
     def _dual(self) -> Dual:
         """Multipliers that make up the matrix exactly, whatever the sweeps have rounded."""
         centres, offsets, members, multipliers = self._pool.arrays()
-        cuts = Cuts(centres, offsets, members, multipliers * self._penalty)
-        slack = cut_matrix(cuts, self.relaxation.weight) - self._penalty * self._lagged
+        cuts = Cuts(centres, offsets, members, multipliers * self.penalty)
+        slack = cut_matrix(cuts, self.relaxation.weight) - self.penalty * self._lagged
         np.maximum(slack, 0.0, out=slack, where=~self.relaxation.cannot)
-        return Dual(slack.astype(np.float32), cuts, self._nearest.copy(), self._penalty)
+        return Dual(slack.astype(np.float32), cuts, self._nearest.copy(), self.penalty)
 
     def _separate(self) -> None:
         self._pool.drop(PATIENCE)
@@ -175,16 +183,16 @@ class Ascent:
         primal = float(np.linalg.norm(self.Y - self._nearest))
         dual = float(np.linalg.norm(self._nearest - self._previous))
         self._fantope.tolerance = max(ACCURACY * min(primal, dual), 1e-5)
-        if primal > RATIO * dual:
+        if primal > RISE_AT * dual:
             factor = FACTOR
-        elif dual > RATIO * primal:
+        elif dual > FALL_AT * primal and self.penalty > LEAST_PENALTY * self.relaxation.total:
             factor = 1 / FACTOR
         else:
             return
-        self._penalty *= factor
+        self.penalty *= factor
         self._lagged /= np.float32(factor)
         self._pool.scale_multipliers(1 / factor)
-        self._gram = (self.relaxation.gram / self._penalty).astype(np.float32)
+        self._gram = (self.relaxation.gram / self.penalty).astype(np.float32)
 
 
 def violated_equalities(

@@ -57,8 +57,9 @@ class Fantope:
     def factor(self, matrix: Singles) -> Singles:
         """B with u u' + B B' the nearest matrix of the set."""
         self._calls += 1
+        rest = self._deflated(matrix)
         while True:
-            values, vectors = self._leading(matrix)
+            values, vectors = self._leading(rest)
             _, share = clip_level(values, self._n_clusters - 1)
             rank = int(np.count_nonzero(share))
             if rank < values.size or values.size == self.size - 1:
@@ -77,14 +78,22 @@ class Fantope:
             return self._decomposed(matrix)
         return self._filtered(matrix)
 
-    def _decomposed(self, matrix: Singles) -> tuple[Floats, Singles]:
+    def _deflated(self, matrix: Singles) -> Singles:
+        """P M P. M maps u to something long, which would drown the rest in rounding errors."""
         u = self._unit
         image = matrix @ u
+        image -= (float(u @ image) / 2) * u
+        return matrix - np.multiply.outer(u, image) - np.multiply.outer(image, u)
+
+    def _decomposed(self, matrix: Singles) -> tuple[Floats, Singles]:
         # u is sent to the lower end of the spectrum, where it does not count.
-        low = float(np.abs(matrix).sum(axis=1).max())
-        rest = matrix - np.outer(u, image) - np.outer(image, u)
-        rest += (float(u @ image) - low) * np.outer(u, u)
-        values, vectors = linalg.eigh(rest, driver="evd", overwrite_a=True, check_finite=False)
+        low = float(np.linalg.norm(matrix))
+        values, vectors = linalg.eigh(
+            matrix - low * np.multiply.outer(self._unit, self._unit),
+            driver="evd",
+            overwrite_a=True,
+            check_finite=False,
+        )
         self._lowest = np.ascontiguousarray(vectors[:, 1])
         return values[:0:-1].astype(np.float64), vectors[:, :0:-1]
 

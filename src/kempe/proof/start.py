@@ -18,14 +18,17 @@ from kempe.proof.relaxation import Floats, Relaxation
 
 # The penalty of the iterations, as a share of the largest scatter within clusters in a direction.
 PENALTY = 0.3
+# As a share of all sums of squares: less would overflow in single precision.
+LEAST_PENALTY = 1e-7
 
 
 def dual_start(relaxation: Relaxation, colours: NDArray[np.intp]) -> Dual:
     """Make the multipliers that a clustering suggests."""
     candidate = _Candidate(relaxation, colours)
     nearest = (candidate.indicator @ candidate.indicator.T).astype(np.float32)
-    if candidate.scale == 0.0:  # every cluster is a point, and nothing can be better
-        return Dual(np.zeros_like(nearest), Cuts.none(), nearest, 1.0)
+    least = LEAST_PENALTY * relaxation.total
+    if PENALTY * candidate.scale <= least:  # every cluster is next to a point
+        return Dual(np.zeros_like(nearest), Cuts.none(), nearest, least or 1.0)
     # The best value lies about the largest eigenvalue of the scatter within the clusters.
     found = minimize_scalar(
         lambda power: -candidate.value(candidate.scale * 2.0**power),

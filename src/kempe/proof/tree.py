@@ -284,10 +284,9 @@ class Tree:
 
         def stalled(running: Ascent) -> bool:
             branch.value, branch.dual = running.value, running.best
-            if branch is self.root:
-                self._report(self)
-                if running.steps in ROUND_AT:
-                    self.incumbent.round(running.relaxation, running.Y)
+            self._report(self)
+            if branch is self.root and running.steps in ROUND_AT:
+                self.incumbent.round(running.relaxation, running.Y)
             return patience.is_over(running.history, self.target)
 
         ascent.run(lambda: self.target, self._should_stop, stalled)
