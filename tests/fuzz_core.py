@@ -215,7 +215,7 @@ ARGUMENTS: dict[str, Callable[[Rng], list[Any]]] = {
     "squared_distances": lambda rng: [instance(rng), everyone(), centroids(rng)],
     "supernodes": lambda rng: [8, rng.integers(8, size=(5, 2))],
     "tabu_colouring": lambda rng: [graph(rng, 6), 3, colours(rng), None, seed(rng), 50, soon()],
-    "three_colour_moves": lambda rng: [instance(rng), colours(rng), 3, soon()],
+    "three_colour_moves": lambda rng: [instance(rng), colours(rng), np.ones(3, dtype=bool), soon()],
     "unpeel": lambda rng: [graph(rng, 6), everyone(), np.full(6, -1, dtype=np.int32), 6],
     "violated_cuts": lambda rng: [symmetric(rng), rng.random(6) + 0.1, 0.01, 5, True],
 }

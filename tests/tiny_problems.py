@@ -76,8 +76,14 @@ VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
     "KSKM_repo": ("KSKM_repo", {"max_mutations": 20}),
     "KSKM_E": ("KSKM_E", {"max_mutations": 5}),
     "KSKM_E_repo": ("KSKM_E_repo", {"max_mutations": 5}),
+    "KSKM_text": ("KSKM_text", {"max_mutations": 20}),
+    "KSKM_repo_text": ("KSKM_repo_text", {"max_mutations": 20}),
+    "KSKM_E_text": ("KSKM_E_text", {"max_mutations": 5}),
+    "KSKM_E_repo_text": ("KSKM_E_repo_text", {"max_mutations": 5}),
     "PCCC": ("PCCC", {}),
     "BLPKMCC": ("BLPKMCC", {}),
+    "BLPKMCC_sq": ("BLPKMCC_sq", {}),
+    "IPC_KMeans": ("IPC_KMeans", {}),
     "COPKM_P": ("COPKM_P", {}),
     "COPKM": ("COPKM", {}),
     "ICOPKM": ("ICOPKM", {"n_runs": 3}),
@@ -86,7 +92,10 @@ VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 # These may find nothing where there is something: nothing is taken back, or no search goes on.
-MAY_FIND_NOTHING = {"KSKM", "KSKM_repo", "COPKM", "COPKM_P", "ICOPKM", "CLCKM"}
+MAY_FIND_NOTHING = {
+    *("KSKM", "KSKM_repo", "KSKM_text", "KSKM_repo_text"),
+    *("COPKM", "COPKM_P", "ICOPKM", "CLCKM"),
+}
 
 
 @dataclass(frozen=True)

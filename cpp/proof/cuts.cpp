@@ -197,11 +197,11 @@ int add(CutPool& pool, In1<Vertex> centres, In1<std::int64_t> offsets, In1<Verte
 // The point of the polyhedron near a matrix, as near as the sweeps bring it, and what the matrix
 // less all multiplied cuts is: `work`, of which `nearest` is the non-negative part.
 // More would only hold up Ctrl-C: the sweeps approach a point, and the caller comes again.
-constexpr int kMostSweeps = 1000;
+constexpr int kMostSweeps = 10'000;
 
 double project(CutPool& pool, In2<float> matrix, Matrix work, Matrix nearest, int sweeps) {
     if (sweeps < 0 || sweeps > kMostSweeps)
-        throw std::invalid_argument("sweeps must be between 0 and 1000");
+        throw std::invalid_argument("sweeps must be between 0 and 10000");
     const Groups& groups = pool.groups();
     check_matrix(groups, matrix.shape(0), matrix.shape(1));
     check_matrix(groups, work.shape(0), work.shape(1));
