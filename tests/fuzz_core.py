@@ -263,7 +263,9 @@ def _entries(array: Any, rng: Rng) -> Any:
     changed = array.copy()
     if changed.size:
         where = rng.integers(changed.size, size=int(rng.integers(1, 3)))
-        if changed.dtype.kind == "f":
+        if changed.dtype.kind == "b":
+            changed.flat[where] ^= True
+        elif changed.dtype.kind == "f":
             with np.errstate(over="ignore"):
                 changed.flat[where] = rng.choice(FLOATS, size=where.size).astype(changed.dtype)
         else:
