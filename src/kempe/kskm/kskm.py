@@ -42,7 +42,7 @@ class Schedule:
         solution. The paper is silent about it; 1 never goes on from a worse solution.
     after_perturbation
         How the clustering follows perturbed centroids: by one ``"step"`` of the descent, as in
-        Algorithm 3, or until it ``"settle"``s, as in the authors' program.
+        Algorithm 3, or to its end, ``"settle"``, as in the authors' program.
     """
 
     perturbation: float = 0.8
