@@ -14,9 +14,10 @@
 namespace kempe {
 namespace {
 
-// Searches for one clique look at no more sets than this: deductions help, none is needed.
+// Deductions help, and none is needed: a search for one clique looks at no more sets than this, and
+// all searches together compare no more pairs of sets than that.
 constexpr int kMostSets = 500;
-constexpr std::int64_t kMostSetsForApart = 300'000;  // of all pairs together
+constexpr std::int64_t kMostComparisons = 20'000'000;
 
 class Bits {
  public:
@@ -115,12 +116,9 @@ class Deductions {
     }
 
     bool deduce_apart(Vertex a, Vertex b) {
-        if (total_ > kMostSetsForApart || adjacent_[a].test(b) ||
-            adjacent_[a].count() + adjacent_[b].count() < k_)
+        if (adjacent_[a].test(b) || adjacent_[a].count() + adjacent_[b].count() < k_ ||
+            !find(adjacent_[a] | adjacent_[b], k_))
             return false;
-        const bool found = find(adjacent_[a] | adjacent_[b], k_);
-        total_ += sets_;
-        if (!found) return false;
         log(Fact::apart, a, b);
         link(a, b);
         return true;
@@ -129,7 +127,7 @@ class Deductions {
     bool find(const Bits& among, int size) {
         clique_.clear();
         sets_ = 0;
-        return grow(among, size);
+        return comparisons_ < kMostComparisons && grow(among, size);
     }
 
     bool grow(Bits among, int missing) {
@@ -137,6 +135,7 @@ class Deductions {
         if (++sets_ > kMostSets || among.count() < missing) return false;
         const Bits every = among;
         return every.any([&](Vertex v) {
+            ++comparisons_;
             if (among.count_common(adjacent_[v]) >= missing - 1) {
                 clique_.push_back(v);
                 if (grow(among & adjacent_[v], missing - 1)) return true;
@@ -181,7 +180,7 @@ class Deductions {
     std::vector<std::uint8_t> merged_, unmerged_, unlinked_;
     std::vector<Vertex> clique_;
     int sets_ = 0;
-    std::int64_t total_ = 0;
+    std::int64_t comparisons_ = 0;
     bool contradicted_ = false;
 };
 
