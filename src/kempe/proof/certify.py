@@ -29,6 +29,8 @@ from kempe.proof.tree import Tree
 # With more groups than this, after the presolve, some ten matrices of that size would take more
 # than a few gigabytes; with more supernodes than that, so would the presolve.
 WHOLE_UP_TO, PRESOLVE_UP_TO = 6000, 20_000
+# Of the time there is, the part that a search for labels may take.
+SEARCH_SHARE = 0.5
 
 
 def certify(
@@ -59,7 +61,7 @@ def certify(
         Data of shape (n_rows, n_features).
     labels
         Cluster of each row, or a fitted model, whose ``labels_`` are taken. ``None``: a search by
-        ``KempeKMeans`` comes first.
+        ``KempeKMeans`` comes first, for half of the time at most.
     must_link, cannot_link, constraints
         The pairs that the labels obey, as in ``KempeKMeans.fit``.
     n_clusters
@@ -154,7 +156,8 @@ def _searched(
     rng: np.random.Generator,
     stopper: _core.Stopper,
 ) -> NDArray[np.int32]:
-    limit = None if np.isinf(stopper.remaining) else max(stopper.remaining, 1e-3)
+    share = SEARCH_SHARE * stopper.remaining
+    limit = None if np.isinf(share) else max(share, 1e-3)
     model = KempeKMeans(
         min(k, rows.shape[0]),
         n_jobs=n_jobs,
