@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from kempe import Constraints
 from kempe.problem import Problem
 
-
 # A shell starts what it runs in the background deaf to Ctrl-C, which many tests send.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
