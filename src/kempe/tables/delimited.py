@@ -62,6 +62,8 @@ class DelimitedTable(Table):
 
     def numbers(self, columns: Sequence[int]) -> Numbers:
         """Give some columns as finite numbers, and NaN where there is no value."""
+        if not columns:
+            return np.empty((self.n_rows, 0))
         try:
             data = self._quickly(columns)
         except ValueError:  # whatever it is, the other way finds out
