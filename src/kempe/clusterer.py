@@ -167,6 +167,7 @@ class ConstrainedClusterer(
         if not problem.is_proper(colours):  # the last line of defence
             raise AssertionError("internal error: a clustering violates a cannot-link pair")
         centroids, _ = problem.means(colours)
+        self.__dict__.pop("cluster_names_", None)  # those of an earlier fit
         # All at once: Ctrl-C leaves no model of which a part is from an earlier fit.
         self.__dict__.update(
             labels_=problem.labels(colours),

@@ -95,8 +95,9 @@ class Experiment:
     dtype: str = "float64"
 
     def __post_init__(self) -> None:
-        if not self.methods:
-            raise ValueError("an experiment needs at least one method")
+        for name in ("methods", "datasets", "seeds"):
+            if not getattr(self, name):
+                raise ValueError(f"an experiment without {name} has nothing to run")
         for pattern in self.datasets:
             if not datasets.describe(pattern):
                 raise ValueError(f"no data set matches {pattern!r}")
