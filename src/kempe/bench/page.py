@@ -24,6 +24,7 @@ from kempe.bench.tables import (
 )
 from kempe.bench.wording import HEADINGS, in_sentence, p_value, verdict
 from kempe.datasets.catalogue import COLLECTIONS
+from kempe.report.html import style
 
 _PAPER_SEEDS = 10
 
@@ -38,6 +39,7 @@ def html_page(
     """Give the whole page, with nothing outside it."""
     template = resources.files("kempe.bench").joinpath("report.html").read_text(encoding="utf-8")
     return Template(template).substitute(
+        style=style(),
         verdict=verdict(tables),
         contents=_contents(tables),
         facts=_facts(summary, records, machines),
