@@ -183,14 +183,14 @@ class ConstrainedClusterer(
             raise AssertionError("internal error: a clustering violates a cannot-link pair")
         centroids, _ = problem.means(colours)
         settings = {"method": type(self).__name__, **self.get_params(deep=False)}
-        origin = Origin.of(X, problem.constraints, problem.row_weight, settings)
+        result.remember(Origin.of(X, problem.constraints, problem.row_weight, settings))
         # All at once: Ctrl-C leaves no model of which a part is from an earlier fit.
         self.__dict__.update(
             labels_=problem.labels(colours),
             cluster_centers_=(centroids + problem.shift).astype(problem.rows.dtype),
             inertia_=result.solution.inertia,
             n_iter_=result.n_mutations + 1,
-            result_=replace(result, origin=origin),
+            result_=result,
         )
 
     @property

@@ -123,6 +123,10 @@ class Result:
     statistics: Statistics
     origin: Origin | None = field(default=None, repr=False, compare=False)
 
+    def remember(self, origin: Origin) -> None:
+        """Add what the result was found on, which a search of supernodes does not know."""
+        object.__setattr__(self, "origin", origin)
+
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"origin": None}
 
