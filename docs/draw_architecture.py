@@ -16,6 +16,7 @@ WHAT = {
     "plotting": "clusters, convergence, graph",
     "datasets": "benchmark data",
     "proof": "lower bounds, certificates and their checker",
+    "selection": "choosing k, held-out pairs",
     "methods": "every method by the paper's name",
     "memetic": "our search: KempeKMeans",
     "rivals": "COPKM, PCCC, BLPKMCC and others",

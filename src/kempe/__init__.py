@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from kempe.memetic import KempeKMeans
     from kempe.methods import load
     from kempe.proof.certify import certify
+    from kempe.selection import choose_k
 
 __all__ = [
     "KSKM",
@@ -22,6 +23,7 @@ __all__ = [
     "KempeKMeans",
     "NoSolutionFoundError",
     "certify",
+    "choose_k",
     "load",
 ]
 __version__ = "0.1.0"
@@ -31,11 +33,13 @@ _LOADED_LATE = {
     "KSKM": "kempe.kskm",
     "KempeKMeans": "kempe.memetic",
     "certify": "kempe.proof.certify",
+    "choose_k": "kempe.selection",
     "datasets": "kempe.datasets",
     "load": "kempe.methods",
     "methods": "kempe.methods",
     "plotting": "kempe.plotting",
     "rivals": "kempe.rivals",
+    "selection": "kempe.selection",
 }
 
 
