@@ -39,7 +39,7 @@ def plot_choice(choice: Choice) -> Figure:
         len(shown), sharex=True, figsize=(6.4, 2.0 * len(shown) + 0.6), layout="constrained"
     )
     for ax, (name, values, errors), colour in zip(
-        np.ravel(axes), shown, COLOURS[::2], strict=False
+        np.ravel(axes), shown, (COLOURS[0], COLOURS[2], COLOURS[3]), strict=False
     ):
         _draw(ax, numbers, np.array(values), errors, colour)
         ax.set_ylabel(name)
