@@ -5,10 +5,10 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
-from kempe.constraints import Constraints
 from kempe.exceptions import FileFormatError, InfeasibleConstraintsError, NoSolutionFoundError
 
 if TYPE_CHECKING:
+    from kempe.constraints import Constraints
     from kempe.kskm import KSKM
     from kempe.memetic import KempeKMeans
     from kempe.methods import load
@@ -28,8 +28,9 @@ __all__ = [
 ]
 __version__ = "0.1.0"
 
-# scikit-learn takes a second to import, so what needs it is loaded on first use.
+# NumPy and scikit-learn take a second to import, so what needs them is loaded on first use.
 _LOADED_LATE = {
+    "Constraints": "kempe.constraints",
     "KSKM": "kempe.kskm",
     "KempeKMeans": "kempe.memetic",
     "certify": "kempe.proof.certify",

@@ -184,6 +184,7 @@ class ConstrainedClusterer(
         centroids, _ = problem.means(colours)
         settings = {"method": type(self).__name__, **self.get_params(deep=False)}
         result.remember(Origin.of(X, problem.constraints, problem.row_weight, settings))
+        self.__dict__.pop("cluster_names_", None)  # those of an earlier fit
         # All at once: Ctrl-C leaves no model of which a part is from an earlier fit.
         self.__dict__.update(
             labels_=problem.labels(colours),

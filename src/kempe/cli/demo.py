@@ -30,7 +30,7 @@ def demo(
     ),
     seed: Annotated[int, typer.Option(min=0, help="Seed of the constraints and of the runs.")] = 0,
 ) -> None:
-    """Cluster handwritten digits under constraints, and by plain k-means beside it."""
+    """Cluster handwritten digits, with constraints and without."""
     from rich.console import Console
     from sklearn.datasets import load_digits
     from threadpoolctl import threadpool_limits
@@ -128,12 +128,12 @@ def _draw(
     X: NDArray[np.float64], runs: list[Run], constraints: Constraints, seed: int, out: Path
 ) -> bool:
     """Write the picture; False if matplotlib is missing."""
-    from kempe.cli.console import notes
+    from kempe.cli.console import note
 
     try:
         import matplotlib
     except ImportError:
-        notes().print('No picture: it needs matplotlib, pip install "kempe\\[plot]".')
+        note('No picture: it needs matplotlib, pip install "kempe[plot]".')
         return False
     matplotlib.use("Agg")
     from matplotlib import pyplot as plt
