@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from kempe.exceptions import FileFormatError, InfeasibleConstraintsError, NoSolutionFoundError
 
 if TYPE_CHECKING:
+    from kempe.bench.comparison import compare
     from kempe.constraints import Constraints
     from kempe.kskm import KSKM
     from kempe.memetic import KempeKMeans
@@ -24,6 +25,7 @@ __all__ = [
     "NoSolutionFoundError",
     "certify",
     "choose_k",
+    "compare",
     "load",
 ]
 __version__ = "0.1.0"
@@ -35,6 +37,7 @@ _LOADED_LATE = {
     "KempeKMeans": "kempe.memetic",
     "certify": "kempe.proof.certify",
     "choose_k": "kempe.selection",
+    "compare": "kempe.bench.comparison",
     "datasets": "kempe.datasets",
     "load": "kempe.methods",
     "methods": "kempe.methods",
