@@ -201,7 +201,8 @@ def comparison_figure(summary: Summary, methods: Sequence[str]) -> Figure:
     inertia.set_xlabel("inertia above the best, per cent")
     _draw_runs(seconds, methods, {n: c.values("time") for n, c in solved.items()})
     seconds.set_xlabel("CPU seconds")
-    seconds.set_xscale("log")
+    times = np.concatenate([c.values("time") for c in solved.values()] or [np.ones(1)])
+    _decades(seconds, "x", max(times.min(), 1e-4), max(times.max(), 1e-4))
     seconds.set_yticklabels([])
     if solved:
         _draw_convergence(curves, summary, dataset, level)

@@ -104,10 +104,9 @@ class Experiment:
     own: Sequence[OwnData] = ()
 
     def __post_init__(self) -> None:
-        if not self.methods:
-            raise ValueError("an experiment needs at least one method")
-        if not self.seeds:
-            raise ValueError("an experiment needs at least one seed")
+        for name in ("methods", "datasets", "seeds"):
+            if not getattr(self, name):
+                raise ValueError(f"an experiment without {name} has nothing to run")
         for pattern in self.datasets:
             if not self._matching(pattern):
                 raise ValueError(f"no data set matches {pattern!r}")

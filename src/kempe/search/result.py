@@ -135,6 +135,11 @@ class Result:
         """Inertia of the best solution."""
         return self.solution.inertia
 
+    @property
+    def stopped_by(self) -> str:
+        """What ended the search, as a person says it."""
+        return "Ctrl-C" if self.stop_reason == "interrupted" else self.stop_reason
+
     def summary(self) -> str:
         """Describe the run in a few lines."""
         first = self.statistics.inertia[0] if self.statistics.inertia else self.inertia
@@ -142,7 +147,7 @@ class Result:
         return "\n".join(
             [
                 f"inertia       {self.inertia:,.6g} ({gain:.2f} % below the first descent)",
-                f"mutations     {self.n_mutations:,}, stopped by {self.stop_reason}",
+                f"mutations     {self.n_mutations:,}, stopped by {self.stopped_by}",
                 f"time          {self.runtime:.3f} s, {self.cpu_time:.3f} s of processor time",
                 f"problem       {self.n_supernodes:,} supernodes, {self.n_edges:,} edges",
             ]

@@ -1,0 +1,164 @@
+"""``kempe compare``: run several methods on a table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kempe.cli.console import note
+from kempe.cli.data import (
+    PairOptions,
+    TableOptions,
+    constraints_of,
+    pairs_of,
+    read,
+    refuse_soft,
+    told_in_ids,
+)
+from kempe.cli.options import (
+    CannotLink,
+    ConstraintsFile,
+    DataFile,
+    Encode,
+    Header,
+    IdColumn,
+    Ignore,
+    ImputeBy,
+    LabelsColumn,
+    MustLink,
+    Quiet,
+    Standardise,
+    positive,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from kempe.bench.comparison import MethodComparison
+
+
+def compare(
+    data: DataFile,
+    n_clusters: Annotated[
+        int,
+        typer.Option("--n-clusters", "-k", min=1, metavar="NUMBER", help="Number of clusters."),
+    ],
+    must_link: MustLink = None,
+    cannot_link: CannotLink = None,
+    constraints: ConstraintsFile = None,
+    id_column: IdColumn = None,
+    labels_column: LabelsColumn = None,
+    truth_column: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="Column of true labels, which no method sees, for the Rand index."
+        ),
+    ] = None,
+    ignore: Ignore = None,
+    encode: Encode = None,
+    impute: ImputeBy = None,
+    standardise: Standardise = False,
+    header: Header = None,
+    methods: Annotated[
+        str,
+        typer.Option(
+            metavar="NAMES",
+            help="Methods with commas between them; the others are tested against the first.",
+        ),
+    ] = "kempe,KSKM,PCCC",
+    seeds: Annotated[int, typer.Option(min=1, metavar="NUMBER", help="Runs of each method.")] = 10,
+    time_limit: Annotated[
+        float, typer.Option(callback=positive, metavar="SECONDS", help="Time of each run.")
+    ] = 60.0,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            min=1, metavar="NUMBER", help="Worker processes; by default one per core."
+        ),
+    ] = None,
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FOLDER",
+            help="Folder of runs, tables and figures; a comparison that was stopped goes on there.",
+        ),
+    ] = Path("comparison"),
+    quiet: Quiet = False,
+) -> None:
+    """Run several methods on a table, with the same starts at each seed, and test the differences.
+
+    Ends with 0 if a method found a clustering, with 4 if none did in any run.
+    """
+    from rich.console import Console
+
+    from kempe.bench.comparison import compare as run_methods
+    from kempe.bench.progress import PlanProgress
+
+    left_out = [*(ignore or []), *([] if truth_column is None else [truth_column])]
+    columns = (id_column, labels_column, None, left_out, encode)
+    given = read(TableOptions(data, *columns, impute, standardise, header))
+    pairs = pairs_of(PairOptions(must_link, cannot_link, constraints), len(given.rows), given.ids)
+    refuse_soft(pairs)
+    console = Console(stderr=True, quiet=quiet)
+    with told_in_ids(given.ids), PlanProgress("compare", console) as progress:
+        found = run_methods(
+            given.rows,
+            n_clusters,
+            constraints=constraints_of(given, pairs),
+            y=None if truth_column is None else _truth(data, truth_column, header),
+            methods=[name.strip() for name in methods.split(",") if name.strip()],
+            seeds=seeds,
+            time_limit=time_limit,
+            name=_name(data),
+            folder=output,
+            workers=workers,
+            on_start=progress.start,
+            on_record=progress.record,
+        )
+    _show(found)
+    if not any(outcome.solved for outcome in found.outcomes):
+        from kempe.exceptions import NoSolutionFoundError
+
+        raise NoSolutionFoundError(f"no run found a clustering: {found.records[0].reason}")
+    written = found.save(output)
+    if not quiet:
+        note(f"Wrote {', '.join(path.name for path in written)} to {output}.")
+
+
+def _truth(path: Path, column: str, header: bool | None) -> NDArray[object]:
+    import numpy as np
+
+    from kempe.tables import open_table
+
+    table = open_table(path, header)
+    return np.array(table.texts(table.position(column)), dtype=object)
+
+
+def _name(path: Path) -> str:
+    """Name of a data set, from that of its file."""
+    import re
+
+    return re.sub(r"[^\w.+-]", "-", path.name.split(".")[0]).strip("-") or "data"
+
+
+def _show(found: MethodComparison) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = 200  # whoever reads a file can scroll
+    for lines in (found.table(), found.test_table()):
+        head, *rows = lines
+        if rows:
+            table = Table(*head, box=box.SIMPLE_HEAD)
+            for row in rows:
+                table.add_row(*row)
+            console.print(table)
+    for text in found.notes():
+        note(text)
