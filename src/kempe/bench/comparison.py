@@ -23,6 +23,7 @@ from kempe.bench.statistics import compare as paired
 from kempe.bench.store import NO_DATA, Record, Store
 from kempe.bench.summary import Cell, Quantity, Summary
 from kempe.constraints import Constraints, as_constraints
+from kempe.methods import canonical
 from kempe.storage import replacing
 
 if TYPE_CHECKING:
@@ -235,6 +236,7 @@ def compare(
         See ``kempe.bench.run``.
     """
     pairs = as_constraints(must_link, cannot_link, constraints)
+    methods = [name if ":" in name else canonical(name) for name in methods]
     if len(set(methods)) < len(methods):
         raise ValueError(f"a method is named twice: {', '.join(methods)}")
     with ExitStack() as stack:

@@ -8,15 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kempe.cli.console import note
-from kempe.cli.data import (
-    PairOptions,
-    TableOptions,
-    constraints_of,
-    pairs_of,
-    read,
-    refuse_soft,
-    told_in_ids,
-)
+from kempe.cli.data import PairOptions, TableOptions, told_in_ids
+from kempe.cli.errors import INTERRUPTED
 from kempe.cli.options import (
     CannotLink,
     ConstraintsFile,
@@ -32,10 +25,9 @@ from kempe.cli.options import (
     Standardise,
     positive,
 )
+from kempe.cli.own import Compared, read_compared
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from kempe.bench.comparison import MethodComparison
 
 
@@ -74,9 +66,7 @@ def compare(
     ] = 60.0,
     workers: Annotated[
         int | None,
-        typer.Option(
-            min=1, metavar="NUMBER", help="Worker processes; by default one per core."
-        ),
+        typer.Option(min=1, metavar="NUMBER", help="Worker processes; by default one per core."),
     ] = None,
     output: Annotated[
         Path,
@@ -93,32 +83,16 @@ def compare(
 
     Ends with 0 if a method found a clustering, with 4 if none did in any run.
     """
-    from rich.console import Console
-
-    from kempe.bench.comparison import compare as run_methods
-    from kempe.bench.progress import PlanProgress
-
-    left_out = [*(ignore or []), *([] if truth_column is None else [truth_column])]
-    columns = (id_column, labels_column, None, left_out, encode)
-    given = read(TableOptions(data, *columns, impute, standardise, header))
-    pairs = pairs_of(PairOptions(must_link, cannot_link, constraints), len(given.rows), given.ids)
-    refuse_soft(pairs)
-    console = Console(stderr=True, quiet=quiet)
-    with told_in_ids(given.ids), PlanProgress("compare", console) as progress:
-        found = run_methods(
-            given.rows,
-            n_clusters,
-            constraints=constraints_of(given, pairs),
-            y=None if truth_column is None else _truth(data, truth_column, header),
-            methods=[name.strip() for name in methods.split(",") if name.strip()],
-            seeds=seeds,
-            time_limit=time_limit,
-            name=_name(data),
-            folder=output,
-            workers=workers,
-            on_start=progress.start,
-            on_record=progress.record,
-        )
+    columns = (id_column, labels_column, None, ignore, encode)
+    compared = read_compared(
+        TableOptions(data, *columns, impute, standardise, header),
+        PairOptions(must_link, cannot_link, constraints),
+        truth_column,
+    )
+    wanted = [name.strip() for name in methods.split(",") if name.strip()]
+    found = _run(
+        compared, _name(data), n_clusters, wanted, seeds, time_limit, workers, output, quiet
+    )
     _show(found)
     if not any(outcome.solved for outcome in found.outcomes):
         from kempe.exceptions import NoSolutionFoundError
@@ -129,13 +103,47 @@ def compare(
         note(f"Wrote {', '.join(path.name for path in written)} to {output}.")
 
 
-def _truth(path: Path, column: str, header: bool | None) -> NDArray[object]:
-    import numpy as np
+def _run(
+    compared: Compared,
+    name: str,
+    n_clusters: int,
+    methods: list[str],
+    seeds: int,
+    time_limit: float,
+    workers: int | None,
+    folder: Path,
+    quiet: bool,
+) -> MethodComparison:
+    from rich.console import Console
 
-    from kempe.tables import open_table
+    from kempe.bench.comparison import compare as run_methods
+    from kempe.bench.progress import PlanProgress
+    from kempe.bench.store import StoreError
 
-    table = open_table(path, header)
-    return np.array(table.texts(table.position(column)), dtype=object)
+    try:
+        with (
+            told_in_ids(compared.given.ids),
+            PlanProgress("compare", Console(stderr=True, quiet=quiet)) as progress,
+        ):
+            return run_methods(
+                compared.given.rows,
+                n_clusters,
+                constraints=compared.constraints,
+                y=compared.truth,
+                methods=methods,
+                seeds=seeds,
+                time_limit=time_limit,
+                name=name,
+                folder=folder,
+                workers=workers,
+                on_start=progress.start,
+                on_record=progress.record,
+            )
+    except StoreError as error:
+        raise ValueError(str(error)) from error
+    except KeyboardInterrupt:
+        note("Stopped; the same command goes on from here.")
+        raise typer.Exit(INTERRUPTED) from None
 
 
 def _name(path: Path) -> str:
