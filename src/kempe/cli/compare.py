@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -89,10 +89,16 @@ def compare(
         PairOptions(must_link, cannot_link, constraints),
         truth_column,
     )
-    wanted = [name.strip() for name in methods.split(",") if name.strip()]
-    found = _run(
-        compared, _name(data), n_clusters, wanted, seeds, time_limit, workers, output, quiet
-    )
+    settings = {
+        "n_clusters": n_clusters,
+        "methods": [name.strip() for name in methods.split(",") if name.strip()],
+        "seeds": seeds,
+        "time_limit": time_limit,
+        "name": _name(data),
+        "folder": output,
+        "workers": workers,
+    }
+    found = _run(compared, settings, show=not quiet)
     _show(found)
     if not any(outcome.solved for outcome in found.outcomes):
         from kempe.exceptions import NoSolutionFoundError
@@ -103,17 +109,7 @@ def compare(
         note(f"Wrote {', '.join(path.name for path in written)} to {output}.")
 
 
-def _run(
-    compared: Compared,
-    name: str,
-    n_clusters: int,
-    methods: list[str],
-    seeds: int,
-    time_limit: float,
-    workers: int | None,
-    folder: Path,
-    quiet: bool,
-) -> MethodComparison:
+def _run(compared: Compared, settings: dict[str, Any], *, show: bool) -> MethodComparison:
     from rich.console import Console
 
     from kempe.bench.comparison import compare as run_methods
@@ -123,21 +119,15 @@ def _run(
     try:
         with (
             told_in_ids(compared.given.ids),
-            PlanProgress("compare", Console(stderr=True, quiet=quiet)) as progress,
+            PlanProgress("compare", Console(stderr=True, quiet=not show)) as progress,
         ):
             return run_methods(
                 compared.given.rows,
-                n_clusters,
                 constraints=compared.constraints,
                 y=compared.truth,
-                methods=methods,
-                seeds=seeds,
-                time_limit=time_limit,
-                name=name,
-                folder=folder,
-                workers=workers,
                 on_start=progress.start,
                 on_record=progress.record,
+                **settings,
             )
     except StoreError as error:
         raise ValueError(str(error)) from error

@@ -22,19 +22,26 @@ def part(name: str) -> str:
     return resources.files(HERE).joinpath(name).read_text(encoding="utf-8")
 
 
-def facts(items: Mapping[str, str]) -> str:
-    """List of names and values."""
+def facts(items: Mapping[str, str], kind: str = "") -> str:
+    """List of names and values; of the kind "short" it stays in two columns on a phone."""
     pairs = (f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in items.items())
-    return f"<dl>{''.join(pairs)}</dl>"
+    return f'<dl class="{kind}">{"".join(pairs)}</dl>'
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, kind: str = "") -> str:
+def table(
+    head: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    foot: Sequence[str] = (),
+    kind: str = "",
+) -> str:
     """Table that scrolls sideways where it is too wide; the cells are HTML, the head is text."""
     columns = "".join(f"<th scope=col>{escape(name)}</th>" for name in head)
     body = "".join(f"<tr>{''.join(row)}</tr>" for row in rows)
+    last = f"<tfoot><tr>{''.join(foot)}</tr></tfoot>" if foot else ""
     return (
         f'<div class=scroll><table class="{kind}"><thead><tr>{columns}</tr></thead>'
-        f"<tbody>{body}</tbody></table></div>"
+        f"<tbody>{body}</tbody>{last}</table></div>"
     )
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from kempe.report.html import embedded, facts, number, part, style, table
 from kempe.report.picture import COLOURS, picture
+from kempe.report.prices import Price
 from kempe.report.report import Report
 
 # Features beyond these are left out, those first in which the clusters differ least.
@@ -141,7 +142,7 @@ def _centres(report: Report) -> str:
         "<h2>Centres</h2><p>Means of the clusters in the original units. The stronger the colour, "
         "the more standard deviations the mean lies above (red) or below (blue) that of all rows; "
         f"features in which the clusters differ most come first{note}.</p>"
-        + table(["cluster", "rows", *names], [*rows, overall])
+        + table(["cluster", "rows", *names], rows, foot=overall)
     )
 
 
@@ -216,30 +217,23 @@ def _prices(report: Report) -> str:
     )
     if not report.prices:
         return head + "<p>None of the pairs that were tried costs anything.</p>"
-    rows = [
-        [
-            f"<td class=text>{price.kind}</td>",
-            *(
-                f"<td class=text>{_short(report.ids[row])}</td>"
-                f"<td>{_short(report.cluster_names[report.labels[row]])}</td>"
-                for row in (price.first, price.second)
-            ),
-            f"<td>{number(price.price)}</td>",
-            f"<td>{100 * price.price / report.result.inertia:.3g} %</td><td>{price.moved:,}</td>",
-        ]
-        for price in report.prices[:MOST_PRICES]
-    ]
-    names = [
-        "pair",
-        "first",
-        "cluster",
-        "second",
-        "cluster",
-        "price",
-        "of the inertia",
-        "rows moved",
-    ]
+    rows = [_price_row(report, price) for price in report.prices[:MOST_PRICES]]
+    names = ["price", "of inertia", "pair", "first", "second", "clusters", "rows moved"]
     return head + table(names, rows, kind="prices")
+
+
+def _price_row(report: Report, price: Price) -> list[str]:
+    ends = (price.first, price.second)
+    ids = [f"<td class=text>{_short(report.ids[row])}</td>" for row in ends]
+    clusters = dict.fromkeys(report.cluster_names[report.labels[row]] for row in ends)
+    return [
+        f"<th scope=row>{number(price.price)}</th>",
+        f"<td>{100 * price.price / report.result.inertia:.3g} %</td>",
+        f"<td class=text>{price.kind}</td>",
+        *ids,
+        f"<td class=text>{_short(', '.join(clusters))}</td>",
+        f"<td>{price.moved:,}</td>",
+    ]
 
 
 def _short(text: str) -> str:
@@ -252,7 +246,7 @@ def _graph(report: Report) -> str:
 
 def _settings(report: Report) -> str:
     known = {name: _printed(value) for name, value in report.settings.items()}
-    return f"<h2>Settings</h2>{facts(known | {'versions': report.machine})}"
+    return f"<h2>Settings</h2>{facts(known | {'versions': report.machine}, 'short')}"
 
 
 def _printed(value: Any) -> str:
