@@ -34,7 +34,8 @@ class Plane:
         from sklearn.decomposition import PCA
 
         # Chooses by the shape of the data how, with thousands of features by a randomised method.
-        found = PCA(2, random_state=0).fit(data)
+        with np.errstate(invalid="ignore"):  # equal rows have no variance to share
+            found = PCA(2, random_state=0).fit(data)
         first, second = np.nan_to_num(found.explained_variance_ratio_).tolist()
         return cls(found.mean_, found.components_.T, (first, second))
 

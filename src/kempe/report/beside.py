@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 from sklearn.cluster import KMeans
-from sklearn.metrics import confusion_matrix
 from threadpoolctl import threadpool_limits
 
 from kempe.constraints import Constraints
@@ -57,7 +56,7 @@ class Beside:
             found,
             float(model.inertia_),
             problem.constraints.violations(found),
-            confusion_matrix(labels, found, labels=range(k)),
+            _shared(labels, found, k),
             starts,
         )
 
@@ -71,6 +70,11 @@ def matched(
     labels: NDArray[np.int32], reference: NDArray[np.int32], n_clusters: int
 ) -> NDArray[np.int32]:
     """Rename clusters after those of the reference that they share most rows with."""
-    shared = confusion_matrix(labels, reference, labels=range(n_clusters))
-    _, name = linear_sum_assignment(-shared)
+    _, name = linear_sum_assignment(-_shared(labels, reference, n_clusters))
     return np.asarray(name[labels], dtype=np.int32)
+
+
+def _shared(one: NDArray[np.int32], other: NDArray[np.int32], k: int) -> NDArray[np.int64]:
+    """Count the rows by their clusters in two clusterings."""
+    both = one.astype(np.int64) * k + other
+    return np.bincount(both, minlength=k * k).reshape(k, k)

@@ -90,7 +90,9 @@ class Report:
             constraints = origin.constraints if constraints is None else constraints
             sample_weight = origin.sample_weight if sample_weight is None else sample_weight
         problem = _problem(result, X, constraints, sample_weight)
-        shown = problem.rows + problem.shift if original is None else np.asarray(original)
+        shown = problem.rows + problem.shift
+        if original is not None:
+            shown = np.asarray(original, dtype=np.float64)
         names = feature_names
         if names is None:
             names = getattr(X if original is None else original, "columns", None)
@@ -216,6 +218,8 @@ def _problem(
 def _with_rows(data: NDArray[Any], n_rows: int, name: str) -> NDArray[Any]:
     if data.ndim != 2 or data.shape[0] != n_rows:
         raise ValueError(f"{name} has shape {data.shape}, but {n_rows} rows were clustered")
+    if not np.isfinite(data).all():
+        raise ValueError(f"{name} has missing values; fill them as for the clustering")
     return data
 
 
