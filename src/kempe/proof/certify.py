@@ -21,7 +21,7 @@ from kempe.proof.certificate import Method, OptimalityCertificate, Part, data_ha
 from kempe.proof.check import prove
 from kempe.proof.facts import Facts
 from kempe.proof.incumbent import Incumbent
-from kempe.proof.parts import balanced_parts, part_tree
+from kempe.proof.parts import PART_SIZE, balanced_parts, part_tree
 from kempe.proof.progress import ProofCallbackList, ProofCallbacks, ProofState, display
 from kempe.proof.relaxation import Data
 from kempe.proof.tree import Tree
@@ -29,8 +29,8 @@ from kempe.proof.tree import Tree
 # With more groups than this, after the presolve, some ten matrices of that size would take more
 # than a few gigabytes; with more supernodes than that, so would the presolve.
 WHOLE_UP_TO, PRESOLVE_UP_TO = 6000, 20_000
-# Seconds that the check of a node takes, for each and for each triple of groups.
-_CHECK_NODE, _CHECK_TRIPLE = 2e-3, 4e-10
+# Of the time there is, the part that a search for labels may take.
+SEARCH_SHARE = 0.5
 
 
 def certify(
@@ -61,7 +61,7 @@ def certify(
         Data of shape (n_rows, n_features).
     labels
         Cluster of each row, or a fitted model, whose ``labels_`` are taken. ``None``: a search by
-        ``KempeKMeans`` comes first.
+        ``KempeKMeans`` comes first, for half of the time at most.
     must_link, cannot_link, constraints
         The pairs that the labels obey, as in ``KempeKMeans.fit``.
     n_clusters
@@ -156,7 +156,8 @@ def _searched(
     rng: np.random.Generator,
     stopper: _core.Stopper,
 ) -> NDArray[np.int32]:
-    limit = None if np.isinf(stopper.remaining) else max(stopper.remaining, 1e-3)
+    share = SEARCH_SHARE * stopper.remaining
+    limit = None if np.isinf(share) else max(share, 1e-3)
     model = KempeKMeans(
         min(k, rows.shape[0]),
         n_jobs=n_jobs,
@@ -175,6 +176,11 @@ def _check_labels(pairs: Constraints, labels: NDArray[np.int32]) -> None:
         wrong = (labels[given[:, 0]] == labels[given[:, 1]]) != equal
         for a, b in given[wrong][:1].tolist():
             raise ValueError(f"the labels violate the {name} pair ({a}, {b})")
+
+
+def _check_seconds(n_groups: int) -> float:
+    """Estimate how long the check of a node takes."""
+    return 2e-3 + 4e-10 * n_groups**3
 
 
 class _Proof:
@@ -239,8 +245,10 @@ class _Proof:
     def _grow_parts(self) -> None:
         """Bound part after part, each with its share of the time that is left."""
         parts = balanced_parts(self._problem, self._incumbent.labels, self._rng)
+        checks = len(parts) * _check_seconds(PART_SIZE)
         for number, rows in enumerate(parts):
-            share = self._stopper.child(self._stopper.remaining / (len(parts) - number))
+            left = max(0.0, self._stopper.remaining - checks)
+            share = self._stopper.child(left / (len(parts) - number))
             if self._should_stop():
                 return
             tree = part_tree(
@@ -283,9 +291,7 @@ class _Proof:
         return self._ended or self._stopper.look() or self._stopper.remaining < self._check_time()
 
     def _check_time(self) -> float:
-        return sum(
-            tree.n_nodes * (_CHECK_NODE + _CHECK_TRIPLE * tree.size**3) for _, tree in self._trees
-        )
+        return sum(tree.n_nodes * _check_seconds(tree.size) for _, tree in self._trees)
 
     def certificate(self, X: NDArray[np.float64]) -> OptimalityCertificate:
         """Have the proof checked, and hand over what the checker proves."""
