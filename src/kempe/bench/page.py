@@ -88,8 +88,10 @@ cells with runs on some of them are partial. As in the paper, means are over suc
 in which all our runs failed and the paper's did not disagrees.</p>"""
 
 _COVERED = "Instances (data set and level) of each collection, with the number of seeds."
-_AS_THE_PAPER = """The paper has ten seeds and a limit of 3600 seconds; multiples of KSKM are over the
-seeds that both methods have."""
+_AS_THE_PAPER = (
+    "The paper has ten seeds and a limit of 3600 seconds; multiples of KSKM are over the seeds "
+    "that both methods have."
+)
 
 _LEGEND = """<p class="legend">Large: ours, a mean over seeds. Small: the paper's.
 <span class="off" style="background:var(--off);color:var(--off-ink)">▲ ▼ ours is higher or lower by

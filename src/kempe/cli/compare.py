@@ -81,7 +81,8 @@ def compare(
 ) -> None:
     """Run several methods on a table and test the differences.
 
-    All methods have the same starting centroids at each seed. Ends with 0 if a method found a clustering, with 4 if none did in any run.
+    All methods have the same starting centroids at each seed. Ends with 0 if a method found a
+    clustering, with 4 if none did in any run.
     """
     columns = (id_column, labels_column, None, ignore, encode)
     compared = read_compared(
