@@ -49,5 +49,8 @@ html_theme_options = {
     "footer_end": [],
 }
 # Only the examples and the reference have pages below them; elsewhere the place is for the text.
-WITHOUT_SIDEBAR = "index install user_guide methods benchmarks performance architecture changelog"
+WITHOUT_SIDEBAR = (
+    "index install user_guide report choosing_k comparing service methods benchmarks performance "
+    "architecture changelog"
+)
 html_sidebars = {page: [] for page in WITHOUT_SIDEBAR.split()}

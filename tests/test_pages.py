@@ -14,7 +14,16 @@ from kempe.search import Result
 
 DOCS = Path(__file__).parents[1] / "docs"
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
-PAGES = ("index.md", "user_guide.md", "methods.md", "certificates.md", "benchmarks.md")
+PAGES = (
+    "index.md",
+    "user_guide.md",
+    "report.md",
+    "choosing_k.md",
+    "comparing.md",
+    "methods.md",
+    "certificates.md",
+    "benchmarks.md",
+)
 
 
 @pytest.fixture

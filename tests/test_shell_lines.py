@@ -22,6 +22,9 @@ PAGES = (
     "docs/install.md",
     "docs/user_guide.md",
     "docs/command_line.md",
+    "docs/report.md",
+    "docs/choosing_k.md",
+    "docs/comparing.md",
     "docs/certificates.md",
 )
 # It downloads the data of the paper and takes minutes; tests/cli/test_bench.py runs a small plan.

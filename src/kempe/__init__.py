@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 from kempe.exceptions import FileFormatError, InfeasibleConstraintsError, NoSolutionFoundError
 
 if TYPE_CHECKING:
+    from kempe.bench.comparison import compare
     from kempe.constraints import Constraints
     from kempe.kskm import KSKM
     from kempe.memetic import KempeKMeans
     from kempe.methods import load
     from kempe.proof.certify import certify
+    from kempe.selection import choose_k
 
 __all__ = [
     "KSKM",
@@ -22,6 +24,8 @@ __all__ = [
     "KempeKMeans",
     "NoSolutionFoundError",
     "certify",
+    "choose_k",
+    "compare",
     "load",
 ]
 __version__ = "0.1.0"
@@ -32,11 +36,14 @@ _LOADED_LATE = {
     "KSKM": "kempe.kskm",
     "KempeKMeans": "kempe.memetic",
     "certify": "kempe.proof.certify",
+    "choose_k": "kempe.selection",
+    "compare": "kempe.bench.comparison",
     "datasets": "kempe.datasets",
     "load": "kempe.methods",
     "methods": "kempe.methods",
     "plotting": "kempe.plotting",
     "rivals": "kempe.rivals",
+    "selection": "kempe.selection",
 }
 
 

@@ -246,18 +246,20 @@ _MEASURED = ("inertia", "best_inertia", "elapsed")
 
 
 def _decoded_result(result: dict[str, Any], arrays: Arrays, n_clusters: int) -> Result:
-    counted = {name: _whole(result, name, 0) for name in _COUNTED}
+    n_mutations, n_supernodes, n_edges = (_whole(result, name, 0) for name in _COUNTED)
     (stop_reason,) = _texts([result["stop_reason"]], 1)
     colours = _clusters(arrays, "colours", n_clusters)
-    if colours.size != counted["n_supernodes"]:
-        raise ValueError(f"{colours.size} colours for {counted['n_supernodes']} supernodes")
+    if colours.size != n_supernodes:
+        raise ValueError(f"{colours.size} colours for {n_supernodes} supernodes")
     return Result(
         solution=Solution(colours, _number(result, "inertia")),
+        n_mutations=n_mutations,
         stop_reason=stop_reason,
         statistics=_decoded_history(result["kinds"], arrays),
         runtime=_number(result, "runtime"),
         cpu_time=_number(result, "cpu_time"),
-        **counted,
+        n_supernodes=n_supernodes,
+        n_edges=n_edges,
     )
 
 

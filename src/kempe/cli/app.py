@@ -34,6 +34,8 @@ COMMANDS = {
     "fit": Command("fit", "Cluster the rows of a table so that every constraint holds."),
     "predict": Command("predict", "Give the nearest cluster of each row, by a saved model."),
     "check": Command("check", "Say whether the constraints can be satisfied with k clusters."),
+    "choose-k": Command("choose_k", "Try several numbers of clusters."),
+    "compare": Command("compare", "Run several methods on a table and test the differences."),
     "methods": Command("listing", "List the methods that --method understands."),
     "certify": Command("certify", "Prove how far a clustering is from the best one at most."),
     "verify": Command("verify", "Check a certificate against the data."),
@@ -56,7 +58,7 @@ class Commands(TyperGroup):
         if hasattr(module, "app"):
             return get_command(module.app)
         alone = typer.Typer(add_completion=False, rich_markup_mode=None)
-        alone.command(cmd_name)(getattr(module, cmd_name))
+        alone.command(cmd_name)(getattr(module, cmd_name.replace("-", "_")))
         return get_command(alone)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:

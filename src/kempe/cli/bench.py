@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from kempe.cli.errors import BAD_INPUT, INTERRUPTED, NOTHING_FOUND
+from kempe.cli.own import with_own_data
 
 app = typer.Typer(
     help="Run and report the benchmarks of the paper.",
@@ -70,6 +71,7 @@ def run(
     try:
         chosen = load_plan(plan).restricted(method or (), dataset or (), seeds, time_limit)
         target = Store(store or Path("results") / chosen.name)
+        chosen = with_own_data(chosen, Path(plan).parent, target.folder)
         with PlanProgress(chosen.name, console) as progress:
             records = run_plan(
                 chosen,

@@ -94,6 +94,10 @@ def fit(
     model: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the model here, for `kempe predict`.")
     ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(metavar="HTML", help="Write a page about the clusters and the pairs here."),
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print labels and figures as JSON.")] = False,
     quiet: Quiet = False,
 ) -> None:
@@ -104,7 +108,7 @@ def fit(
     if there was nothing to show.
     """
     pair_files = PairOptions(must_link, cannot_link, constraints)
-    targets = Targets(output, centers, model, json)
+    targets = Targets(output, centers, model, report, json)
     targets.check([data, *pair_files.files])
     search = {
         "time_limit": time_limit,
@@ -157,18 +161,19 @@ class Clustered:
 
 @dataclass(frozen=True)
 class Targets:
-    """Where the results go. A report would be one more of these."""
+    """Where the results go."""
 
     output: Path | None
     centers: Path | None
     model: Path | None
+    report: Path | None
     json: bool
 
     def check(self, inputs: list[Path | None]) -> None:
         """Complain about files that cannot be written before the work rather than after it."""
         from kempe.tables.writing import check_writable
 
-        check_outputs([self.output, self.centers, self.model], inputs)
+        check_outputs([self.output, self.centers, self.model, self.report], inputs)
         for path in (self.output, self.centers):
             if path is not None:
                 check_writable(path)
@@ -190,6 +195,8 @@ class Targets:
             write_labels(self.output, found.labels, found.given.ids)
         if self.model is not None:
             write_model(self.model, found.estimator, found.given.preparation)
+        if self.report is not None:
+            _write_report(self.report, found)
         if self.json:
             _print_json(found)
 
@@ -254,6 +261,20 @@ def _centers(found: Clustered) -> tuple[list[str], list[list[object]]]:
         return columns, rows
     named = zip(found.cluster_names, rows, strict=True)
     return ["cluster", *columns], [[name, *row] for name, row in named]
+
+
+def _write_report(path: Path, found: Clustered) -> None:
+    given = found.given
+    rows = given.rows
+    if given.preparation is not None:
+        rows = given.preparation.in_units_of_the_table(rows)
+    found.estimator.result_.to_html(
+        path,
+        original=rows,
+        ids=None if given.ids is None else given.ids.names,
+        feature_names=given.names,
+        cluster_names=found.cluster_names,
+    )
 
 
 def _print_json(found: Clustered) -> None:

@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import csv
+import weakref
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kempe.constraints import Constraints
 from kempe.problem import Colours
 from kempe.storage import replacing
 
@@ -46,6 +53,42 @@ class Statistics:
         return list(zip(*columns, strict=True))
 
 
+@dataclass(frozen=True, eq=False)
+class Origin:
+    """What a result was found on, as far as it is still there.
+
+    Attributes
+    ----------
+    data
+        Gives the data as it was passed to ``fit``, or ``None`` if nobody has it any more: a model
+        shall not keep gigabytes alive, which its user may want to be rid of.
+    constraints, sample_weight
+        As passed to ``fit``.
+    settings
+        Name and parameters of the estimator.
+    """
+
+    data: Callable[[], Any]
+    constraints: Constraints
+    sample_weight: NDArray[np.float64] | None
+    settings: Mapping[str, Any]
+
+    @classmethod
+    def of(
+        cls,
+        X: Any,
+        constraints: Constraints,
+        sample_weight: NDArray[np.float64] | None,
+        settings: Mapping[str, Any],
+    ) -> Origin:
+        """Remember the data as long as somebody else does."""
+        rest = (constraints, sample_weight, settings)
+        try:
+            return cls(weakref.ref(X), *rest)
+        except TypeError:  # a list, which is small
+            return cls(lambda: X, *rest)
+
+
 @dataclass(frozen=True)
 class Result:
     """The best solution of a search and its history.
@@ -66,6 +109,8 @@ class Result:
         Size of the problem after preprocessing.
     statistics
         History, one row per solution looked at.
+    origin
+        What it was found on, for :meth:`to_html`; neither pickled nor saved with a model.
     """
 
     solution: Solution
@@ -76,6 +121,14 @@ class Result:
     n_supernodes: int
     n_edges: int
     statistics: Statistics
+    origin: Origin | None = field(default=None, repr=False, compare=False)
+
+    def remember(self, origin: Origin) -> None:
+        """Add what the result was found on, which a search of supernodes does not know."""
+        object.__setattr__(self, "origin", origin)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"origin": None}
 
     @property
     def inertia(self) -> float:
@@ -106,3 +159,55 @@ class Result:
             writer = csv.writer(file)
             writer.writerow(COLUMNS)
             writer.writerows(self.statistics.rows())
+
+    def to_html(
+        self,
+        path: str | Path | None = None,
+        *,
+        X: ArrayLike | None = None,
+        constraints: Constraints | None = None,
+        sample_weight: ArrayLike | None = None,
+        original: ArrayLike | None = None,
+        ids: ArrayLike | None = None,
+        feature_names: ArrayLike | None = None,
+        cluster_names: ArrayLike | None = None,
+        title: str = "Clustering report",
+    ) -> str:
+        """Describe the clustering on one page of HTML that needs nothing outside itself.
+
+        It shows the clusters with their pairs, sizes and centres, k-means without constraints
+        beside them, what the most expensive pairs cost, the search and its settings.
+
+        Parameters
+        ----------
+        path
+            Also write the page to this file.
+        X, constraints, sample_weight
+            What was passed to ``fit``. They need not be passed again as long as the program still
+            has the ``X`` of the fit; a model that was loaded or unpickled has forgotten all three.
+        original
+            The data in units that people know, (n_rows, any number of features), if ``X`` was
+            scaled or otherwise transformed: centres are shown in these.
+        ids
+            Name of each row; by default its number.
+        feature_names
+            Name of each column of ``original``, or of ``X``; by default those of a data frame.
+        cluster_names
+            Name of each cluster; by default its number.
+        title
+            Heading of the page.
+        """
+        from kempe.report import Report
+
+        report = Report.of(
+            self,
+            X,
+            constraints=constraints,
+            sample_weight=sample_weight,
+            original=original,
+            ids=ids,
+            feature_names=feature_names,
+            cluster_names=cluster_names,
+            title=title,
+        )
+        return report.to_html(path)
