@@ -131,6 +131,7 @@ ARGUMENTS: dict[str, Callable[[Rng], list[Any]]] = {
     "Instance": instance_parts,
     "SequentialSearch": lambda rng: [instance(rng), 3],
     "SequentialSearch.descend": lambda rng: [search(rng), colours(rng), soon()],
+    "SequentialSearch.estimate": lambda rng: [search(rng), colours(rng), 1, 5],
     "SequentialSearch.relocate": lambda rng: [
         search(rng),
         colours(rng),

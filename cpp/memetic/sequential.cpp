@@ -52,6 +52,20 @@ class SequentialSearch {
         });
     }
 
+    double estimate(In1<Colour> colours, Colour removed, Vertex onto) {
+        check(colours);
+        if (removed < 0 || removed >= k_) throw std::invalid_argument("no such cluster");
+        if (onto < 0 || onto >= instance_.size) throw std::invalid_argument("no such supernode");
+        return unlocked([&] {
+            return std::visit(
+                [&](auto& engine) {
+                    engine->descent.load(colours.data());
+                    return engine->relocation.estimate(removed, onto);
+                },
+                engine_);
+        });
+    }
+
     nb::tuple relocate(In1<Colour> colours, int tries, int patience, int failures, double target,
                        std::uint64_t seed, Stopper& stopper) {
         check(colours);
@@ -99,6 +113,8 @@ void bind_sequential(nb::module_& m) {
         .def("settle", &SequentialSearch::settle, nb::arg("colours"), nb::arg("centroids"),
              nb::arg("stopper"))
         .def("descend", &SequentialSearch::descend, nb::arg("colours"), nb::arg("stopper"))
+        .def("estimate", &SequentialSearch::estimate, nb::arg("colours"), nb::arg("removed"),
+             nb::arg("onto"))
         .def("relocate", &SequentialSearch::relocate, nb::arg("colours"), nb::arg("tries"),
              nb::arg("patience"), nb::arg("failures"), nb::arg("target"), nb::arg("seed"),
              nb::arg("stopper"));

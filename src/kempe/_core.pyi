@@ -264,6 +264,12 @@ class SequentialSearch:
         """Swap chains that lower the cost to fixed centroids until none is left."""
     def descend(self, colours: _Ints, stopper: Stopper) -> _Ints:
         """Swap chains that lower the inertia, centroids following, until none is left."""
+    def estimate(self, colours: _Ints, removed: int, onto: int) -> float:
+        """Foresee what moving a centroid onto a supernode changes the inertia by.
+
+        Of the dissolved cluster each supernode goes to the nearest centroid that it can join
+        alone, or to the new one; others join the new one if it is nearer than their own.
+        """
     def relocate(
         self,
         colours: _Ints,
