@@ -32,14 +32,13 @@ template <class T>
 int RelocationSearch<T>::run(int tries, int patience, double target, Random& random,
                              Stopper& stopper, int& failures) {
     double best = descent_.partition().inertia();
-    update_chances();
     int tried = 0;
     while (tried < tries && failures < patience && best > target && !stopper.look()) {
         const bool improved = attempt(best, random, stopper);
         if (stopper.stopped() && !improved) break;
         ++tried;
         failures = improved ? 0 : failures + 1;
-        if (improved) update_chances();
+        if (improved) begin();
     }
     return tried;
 }
@@ -87,7 +86,7 @@ double RelocationSearch<T>::estimate(Colour removed, Vertex onto) {
 }
 
 template <class T>
-void RelocationSearch<T>::update_chances() {
+void RelocationSearch<T>::begin() {
     descent_.note_optimum();
     screening_.forget();
     sum_costs();

@@ -15,7 +15,10 @@ class RelocationSearch {
  public:
     RelocationSearch(const Instance& instance, Descent<T>& descent, int k);
 
-    // Try up to `tries` relocations from the loaded local optimum, until `patience` in a row
+    // Take note of the local optimum that was loaded.
+    void begin();
+
+    // Try up to `tries` relocations from there on, until `patience` in a row
     // failed or the inertia is down to `target`. Returns how many were tried; `failures` counts
     // those in a row that failed, and goes on from what it was.
     int run(int tries, int patience, double target, Random& random, Stopper& stopper,
@@ -33,7 +36,6 @@ class RelocationSearch {
     Relocation draw_pair(Random& random) const;
     Relocation choose(Random& random);
     bool attempt(double& best, Random& random, Stopper& stopper);
-    void update_chances();
     void sum_costs();
     double merging_cost(Colour c) const;
     void sum_removal_chances();
