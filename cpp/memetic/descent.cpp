@@ -442,7 +442,8 @@ template <class T>
 inline void Descent<T>::try_candidates(Vertex v) {
     if (candidates_.size() > 1) std::sort(candidates_.begin(), candidates_.end());
     for (const auto& [change, c] : candidates_)
-        if (partition_.moves_alone(v, c) ? try_alone(v, c) : try_chain(v, c)) return;
+        if (partition_.moves_alone(v, c) ? try_alone(v, c) : try_chain(v, c) || try_ejection(v, c))
+            return;
 }
 
 template <class T>
@@ -482,6 +483,52 @@ inline bool Descent<T>::try_chain(Vertex v, Colour to) {
     }
     remember_failure(chain);
     return false;
+}
+
+// A single neighbour that keeps a vertex out of a cluster may leave it for a third one, where a
+// Kempe chain would have it take the place of that vertex. Means that follow make this pay more
+// often, and costs at fixed centroids are not the goal, so it is left to the descent.
+template <class T>
+bool Descent<T>::try_ejection(Vertex v, Colour to) {
+    if (!whole_chains_ || objective_ != Objective::inertia) return false;
+    const Vertex blocker = partition_.only_neighbour(v, to);
+    const Colour own = partition_.colour(v);
+    if (blocker < 0 || partition_.cluster_size(own) == 1 || partition_.cluster_size(to) == 1)
+        return false;
+    const auto [cost, refuge] = cheapest_refuge(blocker, own);
+    const double gain = removal_gain(v, partition_.distance(v, own)) +
+                        removal_gain(blocker, partition_.distance(blocker, to));
+    if (cost + insertion_without(v, to, blocker) >= improvement_bar(gain)) return false;
+    swap(partition_.single(blocker, refuge));
+    swap(partition_.single(v, to));
+    return true;
+}
+
+// What it costs to put v where it can go alone, one cluster left aside.
+template <class T>
+std::pair<double, Colour> Descent<T>::cheapest_refuge(Vertex v, Colour forbidden) {
+    partition_.distances(v, distance_.data());
+    std::pair<double, Colour> best{std::numeric_limits<double>::infinity(), forbidden};
+    for (Colour c = 0; c < k_; ++c) {
+        if (c == forbidden || c == partition_.colour(v) || !partition_.moves_alone(v, c)) continue;
+        best = std::min(best, {insertion_cost(c, instance_.weight[v], distance_[c]), c});
+    }
+    return best;
+}
+
+// What it costs to insert v into a cluster that another vertex has left.
+template <class T>
+double Descent<T>::insertion_without(Vertex v, Colour c, Vertex gone) const {
+    const double w = instance_.weight[v], leaves = instance_.weight[gone];
+    const double rest = partition_.cluster_weight(c) - leaves;
+    if (rest <= kRounding * leaves) return 0.0;
+    double square = 0.0;
+    for (int f = 0; f < d_; ++f) {
+        const double mean = partition_.centroid(c)[f];
+        const double moved = mean - leaves / rest * (partition_.point(gone)[f] - mean);
+        square += (partition_.point(v)[f] - moved) * (partition_.point(v)[f] - moved);
+    }
+    return w * rest / (rest + w) * square;
 }
 
 template <class T>

@@ -109,6 +109,9 @@ class Descent {
     // Whole chains.
     void swap_whole_chains(Stopper& stopper);
     bool try_chain(Vertex v, Colour to);
+    bool try_ejection(Vertex v, Colour to);
+    std::pair<double, Colour> cheapest_refuge(Vertex v, Colour forbidden);
+    double insertion_without(Vertex v, Colour c, Vertex gone) const;
     void swap(const Chain& chain);
     bool failed_before(Vertex v, Colour other) const;
     void remember_failure(const Chain& chain);

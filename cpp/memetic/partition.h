@@ -54,6 +54,17 @@ class Partition {
         return !neighbours_.rows().contains(v) || neighbours_[v][to] == 0;
     }
 
+    // The one neighbour of a constrained vertex that has a colour; negative if there are more.
+    Vertex only_neighbour(Vertex v, Colour c) const {
+        if (neighbours_[v][c] != 1) return -1;
+        Vertex found = -1;
+        neighbours_.for_neighbours_in(v, c, colour_.data(), [&](Vertex u) {
+            found = u;
+            return false;
+        });
+        return found;
+    }
+
     double distance(Vertex v, Colour c) const {
         return squared_distance(points_[v], centroid(c), d_);
     }

@@ -50,9 +50,9 @@ class MemeticParams:
         supernodes, more if there are two or three clusters, and takes milliseconds. 0: never.
     """
 
-    population_size: int = 6
+    population_size: int = 3
     generation_size: int = 2
-    relocations_per_cluster: float = 2.0
+    relocations_per_cluster: float = 1.0
     extra_relocations: int = 20
     mutations_per_cluster: float = 7.0
     extra_mutations: int = 100
