@@ -53,10 +53,10 @@ class FollowingCosts {
     std::vector<double> above_;
 };
 
-// The lowest proper colouring that a sweep ended with, and the start if there was none.
+// The lowest proper colouring that a sweep ended with, and the last colouring if there was none.
 std::vector<Colour> anneal(const Instance& instance, const Colour* start, int k,
                            const Schedule& schedule, std::uint64_t seed, Stopper& stopper) {
-    std::vector<Colour> best(start, start + instance.size);
+    std::vector<Colour> best;
     FollowingCosts costs(instance, start, k);
     Annealing search(instance.graph, costs.data(), k, start, seed);
     double lowest = std::numeric_limits<double>::infinity();
@@ -69,7 +69,7 @@ std::vector<Colour> anneal(const Instance& instance, const Colour* start, int k,
     };
     schedule.follow(stopper, sweep);
     schedule.quench().follow(stopper, sweep);
-    return best;
+    return best.empty() ? search.colours() : best;
 }
 
 Out1<Colour> anneal_inertia(const Instance& instance, In1<Colour> colours, int k, int sweeps,

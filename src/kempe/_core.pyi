@@ -152,6 +152,24 @@ def cheapest_colouring(graph: Graph, costs: _Floats) -> tuple[_Ints, bool]:
 def chain_descent(graph: Graph, costs: _Floats, colours: _Ints, stopper: Stopper) -> _Ints:
     """Swap Kempe chains as long as that lowers the total cost."""
 
+def anneal_inertia(
+    instance: Instance,
+    colours: _Ints,
+    n_clusters: int,
+    sweeps: int,
+    hot: float,
+    cold: float,
+    cheap: float,
+    expensive: float,
+    seed: int,
+    stopper: Stopper,
+) -> _Ints:
+    """Proper colouring of lowest inertia met by annealing, or the last one if none was proper.
+
+    As ``anneal``, but the centroids follow after every sweep. Costs are in units of the mean cost
+    above the nearest cluster at the start, which need not be proper.
+    """
+
 def anneal(
     graph: Graph,
     costs: _Floats,

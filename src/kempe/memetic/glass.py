@@ -28,8 +28,10 @@ BLOCKED = 0.25
 HOT, COLD = 0.5, 0.3
 CHEAP, EXPENSIVE = 1.5, 5.0
 # Sweeps over all vertices, as long as that is not more than so many trials.
-SWEEPS = 40_000
-TRIALS = 34_000_000
+SWEEPS = 30_000
+TRIALS = 25_000_000
+# Steps of the tabu search for the last few violated pairs.
+REPAIRS = 100_000
 
 # Most rounds of plain k-means in search of centroids without constraints.
 ROUNDS = 20
@@ -60,7 +62,7 @@ def annealed(context: Context, otherwise: Colours) -> Colours:
     Parameters
     ----------
     otherwise
-        Returned if no proper colouring is met.
+        Returned if no proper colouring is found.
     """
     problem = context.problem
     nearest = _unconstrained(context)
@@ -76,7 +78,18 @@ def annealed(context: Context, otherwise: Colours) -> Colours:
         int(context.rng.integers(2**63)),
         context.stopper,
     )
+    found = _repaired(context, found)
     return found if problem.graph.is_proper(found) else otherwise
+
+
+def _repaired(context: Context, colours: Colours) -> Colours:
+    """Recolour the few ends of pairs that annealing has left violated."""
+    problem = context.problem
+    if problem.graph.is_proper(colours):
+        return colours
+    seed = int(context.rng.integers(2**63))
+    core, k = problem.graph.core, problem.n_clusters
+    return _core.tabu_colouring(core, k, colours, None, seed, REPAIRS, context.stopper)[0]
 
 
 def _unconstrained(context: Context) -> Colours:

@@ -59,9 +59,9 @@ class MemeticParams:
     generation_size: int = 2
     relocations_per_cluster: float = 0.5
     extra_relocations: int = 20
-    mutations_per_cluster: float = 50.0
+    mutations_per_cluster: float = 80.0
     extra_mutations: int = 200
-    agreement: int = 6
+    agreement: int = 8
     saturation_rounds: int = 20
     exhaustive_start: bool = True
     annealing: bool | None = None
@@ -93,7 +93,7 @@ class MemeticParams:
             population_size=self.annealed_population_size if annealed else self.population_size,
             generation_size=self.generation_size,
             patience=0 if annealed else self.patience(problem.n_clusters),
-            agreement=0 if annealed else self.agreement,
+            agreement=self.agreement,
             anneals_glass=self.annealing is None and not annealed and _is_small(problem),
             saturation_rounds=self.saturation_rounds if dense else 0,
             exhaustive_start=self.exhaustive_start,
