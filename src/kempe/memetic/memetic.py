@@ -29,7 +29,6 @@ from kempe.search.recorder import Recorder
 from kempe.search.result import Result, Solution
 from kempe.search.seeding import Init
 
-
 # Where a problem is glassy, so many generations are annealed.
 ANNEALED_GENERATIONS = 2
 
