@@ -131,11 +131,13 @@ def update(
     least_clusters: Annotated[int, typer.Option(help="Only with so many clusters.")] = 2,
     seconds: Annotated[float, typer.Option(help="Begin no search after so many.")] = 3600.0,
     proven: Annotated[bool, typer.Option(help="Search what is proven optimal too.")] = False,
+    path: Annotated[Path, typer.Option("--table", help="File with the table.")] = TABLE,
+    certificates: Annotated[Path, typer.Option(help="Figures of certify.py.")] = CERTIFICATES,
 ) -> None:
     """Search longer than the default and keep what is lower."""
     use_shared_data()
-    table = BestKnown.read()
-    lower = take_certified(table)
+    table = BestKnown.read(path)
+    lower = take_certified(table, certificates)
     end = time.monotonic() + seconds
     tried = 0
     for instance in instances(only, least_clusters):
@@ -145,7 +147,7 @@ def update(
             if time.monotonic() < end:
                 lower += table.offer(instance, searched(instance, effort, each))
                 tried += 1
-        table.write()
+        table.write(path)
     typer.echo(f"{tried} searches, {lower} lower values, {len(table)} instances")
 
 

@@ -106,4 +106,4 @@ def _unconstrained(context: Context) -> Colours:
 
 
 def _nearest(problem: Problem, centroids: Centroids) -> Colours:
-    return problem.costs(centroids).argmin(axis=1).astype(np.int32)
+    return np.asarray(problem.costs(centroids).argmin(axis=1), dtype=np.int32)
