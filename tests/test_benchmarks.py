@@ -73,6 +73,76 @@ def test_figures_of_the_authors_are_means_over_their_successful_runs(script, aut
     assert known == {INSTANCE: compare.Runs(inertia=3000.0, lowest=2000.0, cpu=4.0)}
 
 
+def test_only_lower_inertia_replaces_the_best_known(script, tmp_path):
+    module = script("best_known")
+    table, path = module.BestKnown(), tmp_path / "best.csv"
+    assert table.offer(INSTANCE, module.Best(5.0, "one"))
+    assert not table.offer(INSTANCE, module.Best(5.0 * (1 - 1e-12), "rounding"))
+    assert table.offer(INSTANCE, module.Best(4.0, "another"))
+    assert not table.offer(INSTANCE, module.Best(6.0, "worse", proven=True))
+    table.write(path)
+    assert module.BestKnown.read(path) == {INSTANCE: module.Best(4.0, "another", proven=True)}
+    assert module.BestKnown.read(tmp_path / "nothing.csv") == {}
+
+
+def test_what_certificates_prove_is_taken_over(script, tmp_path):
+    module, table = script("best_known"), {}
+    path = tmp_path / "certify.csv"
+    path.write_text(
+        "collection,name,level,inertia,optimal\n"
+        "COL3,n500-k2,0.05,449.5,True\nscaled,iris,0.0,139.8,True\n",
+        encoding="utf-8",
+    )
+    table = module.BestKnown()
+    assert module.take_certified(table, path) == 1
+    assert table == {INSTANCE: module.Best(449.5, "certificate", proven=True)}
+
+
+def test_the_best_known_covers_all_instances_and_no_proof_contradicts_it(script):
+    module = script("best_known")
+    table = module.BestKnown.read()
+    assert len(table) == 346
+    with module.CERTIFICATES.open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            instance = (f"{row['collection']}/{row['name']}", float(row["level"]))
+            if instance in table:
+                assert table[instance].inertia >= float(row["lower_bound"]) * (1 - 1e-9)
+
+
+def test_a_longer_search_of_one_instance_is_noted(script, tmp_path):
+    module, path = script("best_known"), tmp_path / "best.csv"
+    options = ["update", "--only", INSTANCE[0], "--effort", "0.1", "--table", str(path)]
+    options += ["--certificates", str(tmp_path / "nothing.csv")]
+    done = CliRunner().invoke(module.app, options)
+    assert done.exit_code == 0, done.output
+    assert "4 searches, 4 lower values" in done.output
+    table = module.BestKnown.read(path)
+    assert table[INSTANCE].found == "search, 0.1 times the mutations, seed 1000"
+
+
+def test_gaps_are_shares_of_the_best_known(script):
+    gaps, compare, module = script("gaps"), script("compare"), script("best_known")
+    rows = [
+        compare.Row(("a", 0.1), compare.Runs(11.0, 10.0, 1.0), *[None] * 5, 0),
+        compare.Row(("b", 0.1), compare.Runs(20.0, 20.0, 2.0), *[None] * 5, 0),
+    ]
+    table = module.BestKnown({row.instance: module.Best(row.kempe.lowest, "") for row in rows})
+    figures = dict(gaps.overview(rows, table, ["a 0.1"]).rows)
+    assert figures["mean gap to the best known"] == "5.0000 %"
+    assert figures["largest gap of an instance, mean over seeds"] == "10.0000 %"
+    assert figures["new best inertia found"] == "1 (a 0.1)"
+    assert [line[0] for line in gaps.worst_gaps(rows, table, 1).rows] == ["a 0.1"]
+
+
+def test_the_overhead_of_a_fit_leaves_out_what_kernels_take(script, capsys):
+    overhead = script("overhead")
+    overhead.main(repetitions=2)
+    assert "beyond the kernels" in capsys.readouterr().out
+    clock = overhead.Clock()
+    assert clock.timed(sum)([1, 2]) == 3
+    assert clock.seconds > 0
+
+
 def test_no_figures_of_the_authors_are_no_error(script, tmp_path):
     assert script("compare").read_authors(tmp_path / "nothing.csv") == {}
 

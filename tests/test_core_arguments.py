@@ -271,6 +271,11 @@ def instance_kernels():
         yield lambda x=wrong: search.settle(x, centroids, never()), message
         yield lambda x=wrong: search.descend(x, never()), message
         yield lambda x=wrong: search.relocate(x, 1, 1, 0, 0.0, 1, never()), message
+        yield lambda x=wrong: search.estimate(x, 0, 0), message
+    for wrong in (-1, 3):
+        yield lambda c=wrong: search.estimate(colours, c, 0), "no such cluster"
+    for wrong in (-1, 4):
+        yield lambda v=wrong: search.estimate(colours, 0, v), "no such supernode"
     for k in (0, -1):
         yield lambda k=k: _core.SequentialSearch(core, k), "positive"
         yield lambda k=k: _core.cluster_means(core, colours, k), "positive"

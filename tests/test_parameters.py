@@ -271,9 +271,14 @@ def see_searches(estimator, value):
 
 
 @case(KSKM, "max_mutations", [0, 3, 20], wanted=int)
-@case(KempeKMeans, "max_mutations", [0, 3, 20, None], wanted={0: 0, 3: 3, 20: 20, None: 128}.get)
+@case(
+    KempeKMeans,
+    "max_mutations",
+    [0, 3, 20, None],
+    wanted={0: 0, 3: 3, 20: 20, None: "converged"}.get,
+)
 def see_mutations(estimator, value):
-    """Number of mutations; without a limit 100, and 7 for each of 4 clusters."""
+    """Number of mutations; without a limit clusterings that agree end the search."""
     reason, mutations = end(fit(estimator, max_mutations=value))
     return mutations if reason == "max_mutations" else reason
 
@@ -426,6 +431,17 @@ def see_extra_mutations(_, value):
 @case(MemeticParams, "mutations_per_cluster", [0, 2.6, 7], wanted=lambda v: 5 + math.ceil(4 * v))
 def see_mutations_per_cluster(_, value):
     return fit_with(extra_mutations=5, mutations_per_cluster=value).result_.n_mutations
+
+
+@case(MemeticParams, "agreement", [0, 1, 3, 5], wanted={0: 4 + 40, 1: 1, 3: 3, 5: 5}.get)
+def see_agreement(_, value):
+    """Clusterings of four groups, each of which is right at once, or else all mutations."""
+    params = MemeticParams(
+        generation_size=1, agreement=value, **HASTY, extra_mutations=40, mutations_per_cluster=1
+    )
+    result = KempeKMeans(4, params=params, random_state=0).fit(GROUPS).result_
+    kinds = result.statistics.kind
+    return kinds.count("start") + kinds.count("recombine") if value else result.n_mutations
 
 
 def rounds_as_documented(without, one, many):

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace kempe {
 
@@ -14,8 +15,9 @@ Descent<T>::Descent(const Instance& instance, const Points<T>& points, int k)
       partition_(instance, points, k),
       k_(k),
       d_(instance.dimension),
-      many_values_(!partition_.by_feature() && double(instance.size) * d_ > kManyValues),
+      many_values_(!partition_.has_few_features() && double(instance.size) * d_ > kManyValues),
       changed_(k),
+      recoloured_(k),
       checked_(instance.size),
       floor_(instance.size),
       others_(instance.size),
@@ -23,7 +25,7 @@ Descent<T>::Descent(const Instance& instance, const Points<T>& points, int k)
       recent_(k),
       failed_(instance.constrained_vertices.size() * k),
       blocked_(instance.size),
-      point_(d_),
+      neighbourhood_(instance, k),
       distance_(k),
       insertion_(k) {
     candidates_.reserve(k);
@@ -33,6 +35,7 @@ template <class T>
 void Descent<T>::load(const Colour* colours) {
     partition_.load(colours);
     tolerance_ = smallest_change();
+    noted_ = false;
     restart_clock();
 }
 
@@ -45,14 +48,6 @@ double Descent<T>::smallest_change() const {
 template <class T>
 void Descent<T>::place_centroid(Colour c, const double* position) {
     partition_.place_centroid(c, position);
-    advance();
-    touch(c);
-    distrust_distances();
-}
-
-template <class T>
-void Descent<T>::place_centroid_on(Colour c, Vertex v) {
-    partition_.place_centroid_on(c, v);
     advance();
     touch(c);
     distrust_distances();
@@ -83,8 +78,7 @@ void Descent<T>::run(Objective objective, Stopper& stopper) {
         whole_chains_ = false;
         do {
             before = now_;
-            sweep(instance_.free_vertices, stopper);
-            sweep(instance_.constrained_vertices, stopper);
+            pass(stopper);
         } while (now_ != before && !stopper.stopped() && goes_down());
         if (many_values_)
             swap_chains_by_table(stopper);
@@ -106,37 +100,136 @@ bool Descent<T>::goes_down() {
     return passes_ == kTrustedPasses || measured_ < before;
 }
 
-template <class T>
-void Descent<T>::release_centroids(Stopper& stopper) {
-    advance();
-    // Untouched clusters have their means as reference already.
-    for_changed_since(settled_, [&](Colour c) { partition_.use_mean(c); });
-    distrust_distances();
-    run(Objective::inertia, stopper);
-}
-
+// Every vertex has looked at everything when a trial begins, so whatever it checked earlier counts
+// as checked then.
 template <class T>
 void Descent<T>::begin_trial() {
     if (now_ > kLatest) restart_clock();
+    note_optimum();
     partition_.begin_trial();
+    trial_ = true;
     settled_ = now_;
-    std::fill(checked_.begin(), checked_.end(), now_);
-    saved_floor_ = floor_;
-    saved_others_ = others_;
+    remembered_.clear();
     saved_drift_ = drift_ + sweep_drift_;
+}
+
+template <class T>
+void Descent<T>::relocate(Colour c, Vertex onto, Stopper& stopper) {
+    partition_.place_centroid_on(c, onto);
+    advance();
+    touch(c);
+    distrust_remembered();
+    standing_ = true;
+    run(Objective::fixed_centroids, stopper);
+    standing_ = false;
+    release_centroids();
+    run(Objective::inertia, stopper);
 }
 
 template <class T>
 void Descent<T>::end_trial(bool keep) {
     partition_.end_trial(keep);
-    if (keep) return;
+    trial_ = false;
+    if (keep) {
+        keep_bounds();
+        noted_ = false;
+        return;
+    }
     advance();
     for_changed_since(settled_, [&](Colour c) { partition_.use_mean(c); });
-    std::fill(checked_.begin(), checked_.end(), now_);
-    floor_.swap(saved_floor_);
-    others_.swap(saved_others_);
+    restore_bounds();
+}
+
+template <class T>
+void Descent<T>::note_optimum() {
+    if (!noted_) neighbourhood_.note(partition_);
+    noted_ = true;
+}
+
+// Let the centroids follow that have stood still. Untouched clusters have their means as
+// reference already.
+template <class T>
+void Descent<T>::release_centroids() {
+    advance();
+    for (Colour c = 0; c < k_; ++c) {
+        if (std::max(changed_[c], recoloured_[c]) <= settled_) continue;
+        partition_.use_mean(c);
+        touch(c);
+    }
+    distrust_remembered();
+}
+
+template <class T>
+inline void Descent<T>::remember_bounds(Vertex v) {
+    if (checked_[v] > settled_) return;
+    remembered_.push_back({v, floor_[v], others_[v]});
+    others_[v] = -std::numeric_limits<double>::infinity();
+}
+
+// A centroid has jumped. Vertices that the trial has not yet looked at forget the distances to
+// others when it does.
+template <class T>
+void Descent<T>::distrust_remembered() {
+    drift_ = sweep_drift_ = 0.0;
+    for (const Bounds& bounds : remembered_)
+        others_[bounds.vertex] = -std::numeric_limits<double>::infinity();
+}
+
+template <class T>
+void Descent<T>::restore_bounds() {
+    for (const Bounds& bounds : remembered_) {
+        floor_[bounds.vertex] = bounds.floor;
+        others_[bounds.vertex] = bounds.others;
+    }
     drift_ = saved_drift_;
     sweep_drift_ = 0.0;
+}
+
+// Vertices of untouched clusters need not have looked at the others in the end. What those ask for
+// is not less than what leaving would gain, though, or the vertex would have been visited.
+template <class T>
+void Descent<T>::keep_bounds() {
+    objective_ = Objective::inertia;
+    for (Colour c = 0; c < k_; ++c) {
+        if (changed_[c] > settled_) continue;
+        for (const auto& [v, radius] : neighbourhood_.members(c)) {
+            floor_[v] = std::min(floor_[v], removal_gain(v, radius * radius));
+            if (checked_[v] <= settled_) others_[v] = -std::numeric_limits<double>::infinity();
+        }
+    }
+}
+
+// Members of an untouched cluster up to this distance from its centroid gain nothing in a cluster
+// that has changed: by the triangle inequality its centroid is too far away.
+template <class T>
+double Descent<T>::safe_radius(Colour c) const {
+    double safe = std::numeric_limits<double>::infinity();
+    for (int position = 0; position < k_ && changed_[recent_[position]] > settled_; ++position) {
+        const Colour other = recent_[position];
+        const double apart =
+            squared_distance(partition_.centroid(c), partition_.centroid(other), d_);
+        safe = std::min(safe, std::sqrt(apart) / (1 + stretch(c, other)));
+    }
+    return safe * (1 - kSafety);
+}
+
+// A member gains in another cluster only if that centroid is nearer than so many times its own.
+template <class T>
+inline double Descent<T>::stretch(Colour own, Colour other) const {
+    if (objective_ == Objective::fixed_centroids) return 1.0;
+    const double w = neighbourhood_.heaviest(own);
+    const double from = partition_.cluster_weight(own), to = partition_.cluster_weight(other);
+    return std::sqrt(from * (to + w) / (std::max(from - w, 0.0) * to));
+}
+
+template <class T>
+void Descent<T>::gather_visits() {
+    visits_.clear();
+    for (Colour c = 0; c < k_; ++c) {
+        const double radius = changed_[c] > settled_ ? -1.0 : safe_radius(c);
+        neighbourhood_.for_members_beyond(
+            c, radius, [&](const auto& member) { visits_.push_back(member.vertex); });
+    }
 }
 
 template <class T>
@@ -145,6 +238,7 @@ void Descent<T>::restart_clock() {
     settled_ = 0;
     distrust_distances();
     std::fill(changed_.begin(), changed_.end(), now_);
+    std::fill(recoloured_.begin(), recoloured_.end(), now_);
     std::fill(checked_.begin(), checked_.end(), 0);
     std::fill(failed_.begin(), failed_.end(), 0);
     for (Colour c = 0; c < k_; ++c) recent_[c] = c;
@@ -237,12 +331,35 @@ inline void Descent<T>::remember_nearest(Vertex v, Colour own) {
     others_[v] = std::sqrt(nearest) + drift_;
 }
 
+// In a trial, vertices whose distances stay as they are look again only if something stood in
+// their way.
+template <class T>
+void Descent<T>::pass(Stopper& stopper) {
+    if (!trial_) {
+        sweep(instance_.free_vertices, stopper);
+        sweep(instance_.constrained_vertices, stopper);
+    } else if (standing_ && passes_ > 0) {
+        sweep_blocked(stopper);
+    } else {
+        gather_visits();
+        sweep(visits_, stopper);
+    }
+}
+
+template <class T>
+void Descent<T>::sweep_blocked(Stopper& stopper) {
+    begin_sweep();
+    for (Vertex v : visits_)
+        if (blocked_[v] && !stopper.should_stop()) look_again(v);
+}
+
 template <class T>
 void Descent<T>::sweep(const std::vector<Vertex>& vertices, Stopper& stopper) {
     begin_sweep();
     for (Vertex v : vertices) {
-        if (changed_[recent_[0]] <= checked_[v]) continue;
+        if (changed_[recent_[0]] <= checked(v)) continue;
         if (stopper.should_stop()) return;
+        if (trial_) remember_bounds(v);
         visit(v);
     }
 }
@@ -253,7 +370,7 @@ inline void Descent<T>::visit(Vertex v) {
         checked_[v] = now_;
         return;
     }
-    const Time since = checked_[v];
+    const Time since = checked(v);
     if (since > 0) {
         const Colour own = partition_.colour(v);
         const double gain = removal_gain(v, partition_.distance(v, own));
@@ -292,7 +409,7 @@ template <class T>
 inline void Descent<T>::visit_all_clusters(Vertex v) {
     const Colour own = partition_.colour(v);
     const double w = instance_.weight[v];
-    compute_distances(v);
+    partition_.distances(v, distance_.data());
     insertion_costs(distance_.data(), partition_.cluster_weights(), w, k_, insertion_.data());
     const double gain = removal_gain(v, distance_[own]);
     const bool fixed = objective_ == Objective::fixed_centroids;
@@ -320,23 +437,13 @@ inline void Descent<T>::consider(Vertex v, Colour c, double w, double distance, 
     if (cost < improvement_bar(gain)) candidates_.emplace_back(cost - gain, c);
 }
 
-template <class T>
-inline void Descent<T>::compute_distances(Vertex v) {
-    if (const double* by_feature = partition_.by_feature()) {
-        const T* position = partition_.point(v);
-        for (int f = 0; f < d_; ++f) point_[f] = position[f];
-        distances_by_feature(point_.data(), by_feature, k_, d_, distance_.data());
-    } else {
-        for (Colour c = 0; c < k_; ++c) distance_[c] = partition_.distance(v, c);
-    }
-}
-
 // Take the first cluster, best for v alone first, whose chain improves the objective.
 template <class T>
 inline void Descent<T>::try_candidates(Vertex v) {
     if (candidates_.size() > 1) std::sort(candidates_.begin(), candidates_.end());
     for (const auto& [change, c] : candidates_)
-        if (partition_.moves_alone(v, c) ? try_alone(v, c) : try_chain(v, c)) return;
+        if (partition_.moves_alone(v, c) ? try_alone(v, c) : try_chain(v, c) || try_ejection(v, c))
+            return;
 }
 
 template <class T>
@@ -349,8 +456,20 @@ inline bool Descent<T>::try_alone(Vertex v, Colour to) {
 template <class T>
 void Descent<T>::swap_whole_chains(Stopper& stopper) {
     whole_chains_ = true;
-    for (Vertex v : instance_.constrained_vertices)
-        if (blocked_[v] && !stopper.should_stop()) visit_all_clusters(v);
+    for (Vertex v : trial_ ? visits_ : instance_.constrained_vertices)
+        if (blocked_[v] && !stopper.should_stop()) look_again(v);
+}
+
+// Where the cluster of v is what it was before the trial, chains to others of which the same is
+// true have failed then.
+template <class T>
+inline void Descent<T>::look_again(Vertex v) {
+    const Colour own = partition_.colour(v);
+    if (trial_ && std::max(changed_[own], recoloured_[own]) <= settled_) {
+        const double gain = removal_gain(v, partition_.distance(v, own));
+        if (visit_changed_clusters(v, gain, settled_)) return;
+    }
+    visit_all_clusters(v);
 }
 
 template <class T>
@@ -366,6 +485,52 @@ inline bool Descent<T>::try_chain(Vertex v, Colour to) {
     return false;
 }
 
+// A single neighbour that keeps a vertex out of a cluster may leave it for a third one, where a
+// Kempe chain would have it take the place of that vertex. Means that follow make this pay more
+// often, and costs at fixed centroids are not the goal, so it is left to the descent.
+template <class T>
+bool Descent<T>::try_ejection(Vertex v, Colour to) {
+    if (!whole_chains_ || objective_ != Objective::inertia) return false;
+    const Vertex blocker = partition_.only_neighbour(v, to);
+    const Colour own = partition_.colour(v);
+    if (blocker < 0 || partition_.cluster_size(own) == 1 || partition_.cluster_size(to) == 1)
+        return false;
+    const auto [cost, refuge] = cheapest_refuge(blocker, own);
+    const double gain = removal_gain(v, partition_.distance(v, own)) +
+                        removal_gain(blocker, partition_.distance(blocker, to));
+    if (cost + insertion_without(v, to, blocker) >= improvement_bar(gain)) return false;
+    swap(partition_.single(blocker, refuge));
+    swap(partition_.single(v, to));
+    return true;
+}
+
+// What it costs to put v where it can go alone, one cluster left aside.
+template <class T>
+std::pair<double, Colour> Descent<T>::cheapest_refuge(Vertex v, Colour forbidden) {
+    partition_.distances(v, distance_.data());
+    std::pair<double, Colour> best{std::numeric_limits<double>::infinity(), forbidden};
+    for (Colour c = 0; c < k_; ++c) {
+        if (c == forbidden || c == partition_.colour(v) || !partition_.moves_alone(v, c)) continue;
+        best = std::min(best, {insertion_cost(c, instance_.weight[v], distance_[c]), c});
+    }
+    return best;
+}
+
+// What it costs to insert v into a cluster that another vertex has left.
+template <class T>
+double Descent<T>::insertion_without(Vertex v, Colour c, Vertex gone) const {
+    const double w = instance_.weight[v], leaves = instance_.weight[gone];
+    const double rest = partition_.cluster_weight(c) - leaves;
+    if (rest <= kRounding * leaves) return 0.0;
+    double square = 0.0;
+    for (int f = 0; f < d_; ++f) {
+        const double mean = partition_.centroid(c)[f];
+        const double moved = mean - leaves / rest * (partition_.point(gone)[f] - mean);
+        square += (partition_.point(v)[f] - moved) * (partition_.point(v)[f] - moved);
+    }
+    return w * rest / (rest + w) * square;
+}
+
 template <class T>
 inline void Descent<T>::swap(const Chain& chain) {
     partition_.swap(chain, objective_);
@@ -374,6 +539,8 @@ inline void Descent<T>::swap(const Chain& chain) {
         note_drift(chain.to, partition_.step_to());
     }
     advance();
+    recoloured_[chain.to] = recoloured_[chain.from] = now_;
+    if (standing_) return;
     touch(chain.to);
     touch(chain.from);
 }
@@ -382,7 +549,9 @@ inline void Descent<T>::swap(const Chain& chain) {
 template <class T>
 inline bool Descent<T>::failed_before(Vertex v, Colour other) const {
     const Time failed = failed_[partition_.slot(v) * k_ + other];
-    return failed >= changed_[other] && failed >= changed_[partition_.colour(v)];
+    const Colour own = partition_.colour(v);
+    return failed >= std::max(changed_[other], recoloured_[other]) &&
+           failed >= std::max(changed_[own], recoloured_[own]);
 }
 
 template <class T>
@@ -405,8 +574,10 @@ void Descent<T>::swap_chains_by_table(Stopper& stopper) {
     advance();
     disturbed_.assign(instance_.constrained_vertices.size(), now_);
     objective_ = Objective::fixed_centroids;
+    const bool standing = std::exchange(standing_, false);
     for (Vertex v : instance_.constrained_vertices)
         if (blocked_[v] && !stopper.should_stop()) try_table(v);
+    standing_ = standing;
     objective_ = objective;
     if (changed_[recent_[0]] <= before)
         now_ = before;  // nothing was swapped

@@ -2,12 +2,14 @@
 // objective.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <utility>
 #include <vector>
 
 #include "basics/stopper.h"
+#include "memetic/neighbourhood.h"
 #include "memetic/partition.h"
 
 namespace kempe {
@@ -26,35 +28,57 @@ class Descent {
 
     // Move the reference of a cluster; vertices will look at it again.
     void place_centroid(Colour c, const double* position);
-    void place_centroid_on(Colour c, Vertex v);
 
     // Swap improving chains until none is left or it is time to stop.
     void run(Objective objective, Stopper& stopper);
     // From what was loaded to a local optimum of the inertia.
     void descend(Stopper& stopper);
-    // From fixed centroids to a local optimum of the inertia.
-    void release_centroids(Stopper& stopper);
 
-    // A trial starts from a local optimum and is kept or undone as a whole.
+    // A trial starts from a local optimum and is kept or undone as a whole. Vertices that it
+    // cannot concern are not looked at.
     void begin_trial();
+    // Move the centroid of a cluster onto a vertex, let the colouring follow, then the centroids.
+    void relocate(Colour c, Vertex onto, Stopper& stopper);
     void end_trial(bool keep);
+
+    // Take note of the local optimum that the next trial starts from, if that is not yet done.
+    void note_optimum();
+    const Neighbourhood<T>& neighbourhood() const { return neighbourhood_; }
 
  private:
     using Time = std::uint32_t;
     static constexpr double kRelativeTolerance = 1e-12;
     static constexpr double kFarBelow = 1e-3;
     static constexpr double kRounding = 1e-12;
+    static constexpr double kSafety = 1e-9;
     static constexpr double kManyValues = 2e6;
     static constexpr double kTableRounding = 1e-5;
     static constexpr int kTrustedPasses = 1000;
     static constexpr Time kLatest = std::numeric_limits<Time>::max() / 2;
 
+    struct Bounds {
+        Vertex vertex;
+        double floor, others;
+    };
+
     // What has changed, and when.
     void advance() { ++now_; }
     void restart_clock();
     void touch(Colour c);
+    Time checked(Vertex v) const { return std::max(checked_[v], settled_); }
     template <class Use>
     void for_changed_since(Time since, Use&& use);
+
+    // Trials.
+    void release_centroids();
+    void remember_bounds(Vertex v);
+    void distrust_remembered();
+    void restore_bounds();
+    void keep_bounds();
+    double safe_radius(Colour c) const;
+    double stretch(Colour own, Colour other) const;
+    void gather_visits();
+    void look_again(Vertex v);
 
     double smallest_change() const;
     bool goes_down();
@@ -72,18 +96,22 @@ class Descent {
     void remember_nearest(Vertex v, Colour own);
 
     // Vertices that move alone.
+    void pass(Stopper& stopper);
+    void sweep_blocked(Stopper& stopper);
     void sweep(const std::vector<Vertex>& vertices, Stopper& stopper);
     void visit(Vertex v);
     bool visit_changed_clusters(Vertex v, double gain, Time since);
     void visit_all_clusters(Vertex v);
     void consider(Vertex v, Colour c, double w, double distance, double gain);
-    void compute_distances(Vertex v);
     void try_candidates(Vertex v);
     bool try_alone(Vertex v, Colour to);
 
     // Whole chains.
     void swap_whole_chains(Stopper& stopper);
     bool try_chain(Vertex v, Colour to);
+    bool try_ejection(Vertex v, Colour to);
+    std::pair<double, Colour> cheapest_refuge(Vertex v, Colour forbidden);
+    double insertion_without(Vertex v, Colour c, Vertex gone) const;
     void swap(const Chain& chain);
     bool failed_before(Vertex v, Colour other) const;
     void remember_failure(const Chain& chain);
@@ -106,16 +134,16 @@ class Descent {
     double measured_ = 0.0;   // cost after the last pass that was not trusted
 
     Time now_ = 0;
-    Time settled_ = 0;            // when the running trial began
-    std::vector<Time> changed_;   // per cluster
-    std::vector<Time> checked_;   // per vertex
-    std::vector<double> floor_;   // per vertex: inserting it elsewhere costs at least this,
-                                  // clusters changed since it last looked left aside
-    std::vector<double> others_;  // per vertex: distance to the nearest other centroid when last
-                                  // measured, plus drift_ at that time
-    std::vector<double> saved_floor_, saved_others_;
-    double drift_ = 0.0;        // largest drifts of the sweeps so far, added up
-    double sweep_drift_ = 0.0;  // largest drift of a centroid in this sweep
+    Time settled_ = 0;              // when the running trial began
+    std::vector<Time> changed_;     // per cluster: when its centroid or its weight was
+    std::vector<Time> recoloured_;  // per cluster: when a vertex came or went
+    std::vector<Time> checked_;     // per vertex; what is earlier than settled_ means settled_
+    std::vector<double> floor_;     // per vertex: inserting it elsewhere costs at least this,
+                                    // clusters changed since it last looked left aside
+    std::vector<double> others_;    // per vertex: distance to the nearest other centroid when last
+                                    // measured, plus drift_ at that time
+    double drift_ = 0.0;            // largest drifts of the sweeps so far, added up
+    double sweep_drift_ = 0.0;      // largest drift of a centroid in this sweep
     double saved_drift_ = 0.0;
     double lightest_ = 0.0;       // no cluster is lighter
     std::vector<double> moved_;   // per cluster: drift in this sweep
@@ -125,9 +153,16 @@ class Descent {
                                  // was last found not to improve
     std::vector<char> blocked_;  // per vertex: would move, but not alone
 
+    bool trial_ = false;
+    bool standing_ = false;  // swaps of this run move no centroid, so they change no cost
+    bool noted_ = false;     // whether the neighbourhood is that of the partition
+    Neighbourhood<T> neighbourhood_;
+    std::vector<Vertex> visits_;      // vertices that the running trial may concern
+    std::vector<Bounds> remembered_;  // bounds before the running trial, where it changed them
+
     std::vector<float> table_;
     std::vector<Time> disturbed_;  // per constrained vertex: when it or a neighbour was recoloured
-    std::vector<double> point_, distance_, insertion_;
+    std::vector<double> distance_, insertion_;
     std::vector<std::pair<double, Colour>> candidates_;
 };
 

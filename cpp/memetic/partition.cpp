@@ -23,6 +23,7 @@ Partition<T>::Partition(const Instance& instance, const Points<T>& points, int k
       size_(k),
       origin_(d_),
       shift_(d_),
+      point_(d_),
       chain_(instance.size) {
     measure_spread();
 }

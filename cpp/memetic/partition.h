@@ -42,7 +42,7 @@ class Partition {
     const double* cluster_weights() const { return weight_.data(); }
     int cluster_size(Colour c) const { return size_[c]; }
     const double* centroid(Colour c) const { return centroid_.data() + std::size_t(c) * d_; }
-    const double* by_feature() const { return by_feature_.empty() ? nullptr : by_feature_.data(); }
+    bool has_few_features() const { return !by_feature_.empty(); }
     const T* point(Vertex v) const { return points_[v]; }
     const std::vector<Vertex>& chain() const { return chain_.vertices(); }
 
@@ -54,8 +54,29 @@ class Partition {
         return !neighbours_.rows().contains(v) || neighbours_[v][to] == 0;
     }
 
+    // The one neighbour of a constrained vertex that has a colour; negative if there are more.
+    Vertex only_neighbour(Vertex v, Colour c) const {
+        if (neighbours_[v][c] != 1) return -1;
+        Vertex found = -1;
+        neighbours_.for_neighbours_in(v, c, colour_.data(), [&](Vertex u) {
+            found = u;
+            return false;
+        });
+        return found;
+    }
+
     double distance(Vertex v, Colour c) const {
         return squared_distance(points_[v], centroid(c), d_);
+    }
+
+    // Squared distances of v to all centroids.
+    void distances(Vertex v, double* out) const {
+        if (by_feature_.empty()) {
+            for (Colour c = 0; c < k_; ++c) out[c] = distance(v, c);
+            return;
+        }
+        for (int f = 0; f < d_; ++f) point_[f] = points_[v][f];
+        distances_by_feature(point_.data(), by_feature_.data(), k_, d_, out);
     }
 
     // Inertia between supernodes, about the means.
@@ -145,6 +166,7 @@ class Partition {
 
     double step_from_ = 0.0, step_to_ = 0.0;
     std::vector<double> shift_;
+    mutable std::vector<double> point_;  // scratch of distances()
     KempeChain chain_;
 };
 

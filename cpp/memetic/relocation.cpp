@@ -7,6 +7,9 @@
 namespace kempe {
 namespace {
 
+// So many clusters add a pair to those that are drawn at a time.
+constexpr int kClustersPerDraw = 5;
+
 std::size_t draw(const std::vector<double>& cumulative, Random& random) {
     const double position = random.uniform() * cumulative.back();
     const auto found = std::upper_bound(cumulative.begin(), cumulative.end(), position);
@@ -17,32 +20,57 @@ std::size_t draw(const std::vector<double>& cumulative, Random& random) {
 
 template <class T>
 RelocationSearch<T>::RelocationSearch(const Instance& instance, Descent<T>& descent, int k)
-    : instance_(instance), descent_(descent), k_(k), cost_(instance.size), removal_(k) {}
+    : instance_(instance),
+      descent_(descent),
+      k_(k),
+      draws_(std::max(1, k / kClustersPerDraw)),
+      screening_(instance, descent.partition(), descent.neighbourhood(), k),
+      cost_(instance.size),
+      removal_(k) {}
 
 template <class T>
 int RelocationSearch<T>::run(int tries, int patience, double target, Random& random,
                              Stopper& stopper, int& failures) {
     double best = descent_.partition().inertia();
-    update_chances();
     int tried = 0;
     while (tried < tries && failures < patience && best > target && !stopper.look()) {
         const bool improved = attempt(best, random, stopper);
         if (stopper.stopped() && !improved) break;
         ++tried;
         failures = improved ? 0 : failures + 1;
-        if (improved) update_chances();
+        if (improved) begin();
     }
     return tried;
 }
 
 template <class T>
-bool RelocationSearch<T>::attempt(double& best, Random& random, Stopper& stopper) {
+typename RelocationSearch<T>::Relocation RelocationSearch<T>::draw_pair(Random& random) const {
     const auto removed = static_cast<Colour>(draw(removal_, random));
-    const auto onto = static_cast<Vertex>(draw(cost_, random));
+    return {removed, static_cast<Vertex>(draw(cost_, random))};
+}
+
+// Few relocations succeed, and an estimate costs little beside a descent. To always try the best
+// of all pairs would mean to try the same few over and over.
+template <class T>
+typename RelocationSearch<T>::Relocation RelocationSearch<T>::choose(Random& random) {
+    Relocation best = draw_pair(random);
+    if (draws_ == 1) return best;
+    double least = screening_(best.removed, best.onto);
+    for (int i = 1; i < draws_; ++i) {
+        const Relocation other = draw_pair(random);
+        const double change = screening_(other.removed, other.onto);
+        if (change >= least) continue;
+        best = other;
+        least = change;
+    }
+    return best;
+}
+
+template <class T>
+bool RelocationSearch<T>::attempt(double& best, Random& random, Stopper& stopper) {
+    const Relocation chosen = choose(random);
     descent_.begin_trial();
-    descent_.place_centroid_on(removed, onto);
-    descent_.run(Objective::fixed_centroids, stopper);
-    descent_.release_centroids(stopper);
+    descent_.relocate(chosen.removed, chosen.onto, stopper);
     const double reached = descent_.partition().inertia();
     const bool improved = reached < best * (1 - 1e-10);
     descent_.end_trial(improved);
@@ -51,7 +79,16 @@ bool RelocationSearch<T>::attempt(double& best, Random& random, Stopper& stopper
 }
 
 template <class T>
-void RelocationSearch<T>::update_chances() {
+double RelocationSearch<T>::estimate(Colour removed, Vertex onto) {
+    descent_.note_optimum();
+    screening_.forget();
+    return screening_(removed, onto);
+}
+
+template <class T>
+void RelocationSearch<T>::begin() {
+    descent_.note_optimum();
+    screening_.forget();
     sum_costs();
     sum_removal_chances();
 }

@@ -1,5 +1,6 @@
 // Python's view of the sequential descent and the relocation search, for either floating-point
 // type.
+#include <algorithm>
 #include <memory>
 #include <stdexcept>
 #include <variant>
@@ -19,6 +20,22 @@ struct Engine {
         : descent(instance, points, k), relocation(instance, descent, k) {}
     Descent<T> descent;
     RelocationSearch<T> relocation;
+    bool ready = false;  // for relocations from the clustering that it holds
+
+    void load(const Colour* colours) {
+        ready = false;
+        descent.load(colours);
+    }
+
+    // Relocations come in batches. What the last one has left is a local optimum and needs no
+    // second look.
+    void prepare(const Colour* colours, Stopper& stopper) {
+        const auto& held = descent.partition().colours();
+        if (ready && std::equal(held.begin(), held.end(), colours)) return;
+        load(colours);
+        descent.descend(stopper);
+        relocation.begin();
+    }
 };
 
 class SequentialSearch {
@@ -36,7 +53,7 @@ class SequentialSearch {
         check(colours);
         check(centroids);
         return work([&](auto& engine) {
-            engine.descent.load(colours.data());
+            engine.load(colours.data());
             for (Colour c = 0; c < k_; ++c)
                 engine.descent.place_centroid(
                     c, centroids.data() + std::size_t(c) * instance_.dimension);
@@ -47,8 +64,22 @@ class SequentialSearch {
     Out1<Colour> descend(In1<Colour> colours, Stopper& stopper) {
         check(colours);
         return work([&](auto& engine) {
-            engine.descent.load(colours.data());
+            engine.load(colours.data());
             engine.descent.descend(stopper);
+        });
+    }
+
+    double estimate(In1<Colour> colours, Colour removed, Vertex onto) {
+        check(colours);
+        if (removed < 0 || removed >= k_) throw std::invalid_argument("no such cluster");
+        if (onto < 0 || onto >= instance_.size) throw std::invalid_argument("no such supernode");
+        return unlocked([&] {
+            return std::visit(
+                [&](auto& engine) {
+                    engine->load(colours.data());
+                    return engine->relocation.estimate(removed, onto);
+                },
+                engine_);
         });
     }
 
@@ -58,9 +89,9 @@ class SequentialSearch {
         int tried = 0;
         Random random(seed);
         auto result = work([&](auto& engine) {
-            engine.descent.load(colours.data());
-            engine.descent.descend(stopper);
+            engine.prepare(colours.data(), stopper);
             tried = engine.relocation.run(tries, patience, target, random, stopper, failures);
+            engine.ready = !stopper.stopped();
         });
         return nb::make_tuple(std::move(result), tried, failures);
     }
@@ -99,6 +130,8 @@ void bind_sequential(nb::module_& m) {
         .def("settle", &SequentialSearch::settle, nb::arg("colours"), nb::arg("centroids"),
              nb::arg("stopper"))
         .def("descend", &SequentialSearch::descend, nb::arg("colours"), nb::arg("stopper"))
+        .def("estimate", &SequentialSearch::estimate, nb::arg("colours"), nb::arg("removed"),
+             nb::arg("onto"))
         .def("relocate", &SequentialSearch::relocate, nb::arg("colours"), nb::arg("tries"),
              nb::arg("patience"), nb::arg("failures"), nb::arg("target"), nb::arg("seed"),
              nb::arg("stopper"));

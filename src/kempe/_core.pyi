@@ -152,6 +152,24 @@ def cheapest_colouring(graph: Graph, costs: _Floats) -> tuple[_Ints, bool]:
 def chain_descent(graph: Graph, costs: _Floats, colours: _Ints, stopper: Stopper) -> _Ints:
     """Swap Kempe chains as long as that lowers the total cost."""
 
+def anneal_inertia(
+    instance: Instance,
+    colours: _Ints,
+    n_clusters: int,
+    sweeps: int,
+    hot: float,
+    cold: float,
+    cheap: float,
+    expensive: float,
+    seed: int,
+    stopper: Stopper,
+) -> _Ints:
+    """Proper colouring of lowest inertia met by annealing, or the last one if none was proper.
+
+    As ``anneal``, but the centroids follow after every sweep. Costs are in units of the mean cost
+    above the nearest cluster at the start, which need not be proper.
+    """
+
 def anneal(
     graph: Graph,
     costs: _Floats,
@@ -264,6 +282,12 @@ class SequentialSearch:
         """Swap chains that lower the cost to fixed centroids until none is left."""
     def descend(self, colours: _Ints, stopper: Stopper) -> _Ints:
         """Swap chains that lower the inertia, centroids following, until none is left."""
+    def estimate(self, colours: _Ints, removed: int, onto: int) -> float:
+        """Foresee what moving a centroid onto a supernode changes the inertia by.
+
+        Of the dissolved cluster each supernode goes to the nearest centroid that it can join
+        alone, or to the new one; others join the new one if it is nearer than their own.
+        """
     def relocate(
         self,
         colours: _Ints,

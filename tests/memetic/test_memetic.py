@@ -13,12 +13,14 @@ from kempe import Constraints, KempeKMeans, _core
 from kempe.kskm import ExactDescent, SimultaneousDescent
 from kempe.kskm.dsatur import starting_solution
 from kempe.memetic import MemeticParams, SequentialDescent, memetic_search
+from kempe.memetic.memetic import Agreement
 from kempe.memetic.sequential import BATCH
 from kempe.memetic.start import Starts
 from kempe.problem import Problem
 from kempe.search.callbacks import Callbacks
 from kempe.search.descent import Context
 from kempe.search.recorder import Recorder
+from kempe.search.result import Solution
 from kempe.search.seeding import starting_centroids
 from kempe.search.stop import MaxMutations, Patience, TargetInertia, TimeLimit
 from random_problems import best_inertia, large_problem, random_problem
@@ -87,7 +89,8 @@ def test_every_descent_returns_a_proper_full_clustering(descent, n_jobs):
 
 def test_recombination_takes_part_once_the_population_is_full():
     problem, _ = random_problem(2, n=60, k=5)
-    result = search(problem, MaxMutations(3000), population_size=3, extra_relocations=2)
+    settings = {"population_size": 3, "extra_relocations": 2, "agreement": 0}
+    result = search(problem, MaxMutations(3000), **settings)
     assert_sound(problem, result)
     kinds = result.statistics.kind
     assert kinds[0] == "start"
@@ -159,11 +162,34 @@ def test_threads_make_no_clustering_that_nobody_asked_for(monkeypatch):
         assert len(made) <= 3
 
 
+def test_clusterings_that_agree_are_counted_until_a_lower_one_comes():
+    def found(*inertia):
+        return [Solution(np.zeros(1, np.int32), each) for each in inertia]
+
+    agreement = Agreement(needed=3)
+    assert not agreement.reached_by(found(5.0, 5.0 * (1 + 1e-12)))
+    assert not agreement.reached_by(found(7.0, 4.0)), "those above no longer count"
+    assert not agreement.reached_by(found(4.0))
+    assert agreement.reached_by(found(9.0, 4.0))
+    never = Agreement(needed=0)
+    assert not any(never.reached_by(found(1.0)) for _ in range(50))
+
+
+def test_an_easy_search_ends_when_enough_clusterings_agree():
+    X = np.repeat(100.0 * np.arange(4), 10)[:, None] + np.tile(np.arange(10.0), 4)[:, None]
+    model = KempeKMeans(4, random_state=0).fit(X)
+    kinds = model.result_.statistics.kind
+    assert model.result_.stop_reason == "converged"
+    assert kinds.count("start") + kinds.count("recombine") == MemeticParams().agreement
+    longer = KempeKMeans(4, random_state=0, max_mutations=1000).fit(X)
+    assert longer.result_.stop_reason == "max_mutations"
+
+
 @pytest.mark.parametrize("mutations", [1, 10, 100, 333])
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_the_number_of_mutations_is_kept_exactly(mutations, n_jobs):
     problem, _ = random_problem(0)
-    result = search(problem, MaxMutations(mutations), n_jobs=n_jobs)
+    result = search(problem, MaxMutations(mutations), n_jobs=n_jobs, agreement=0)
     assert result.n_mutations == mutations
     assert result.stop_reason == "max_mutations"
 

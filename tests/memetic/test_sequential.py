@@ -102,6 +102,30 @@ class Twin:
                 return chain
         return None
 
+    def improving_ejection(self, colours):
+        """Moves of a vertex and of the one neighbour in its way that should have been made."""
+        cost = self.cost(colours)
+        scale = float(self.weight @ (self.points**2).sum(axis=1))
+        sizes = np.bincount(colours, minlength=self.k)
+        for v, to in itertools.product(range(len(colours)), range(self.k)):
+            inside = [u for u in self.neighbours[v] if colours[u] == to]
+            # Only vertices that want to go there look for a way, and no cluster is emptied.
+            if len(inside) != 1 or sizes[to] == 1 or sizes[colours[v]] == 1:
+                continue
+            if self.cost(self.moved_alone(colours, v, to)) >= cost - 1e-9 * (cost + scale):
+                continue
+            for refuge in self.refuges(colours, inside[0], {to, int(colours[v])}):
+                after = self.moved_alone(colours, inside[0], refuge)
+                after[v] = to
+                if self.cost(after) < cost - 1e-9 * (cost + scale):
+                    return v, inside[0], refuge
+        return None
+
+    def refuges(self, colours, u, forbidden):
+        """Colours that one vertex can take without any other."""
+        around = {int(colours[x]) for x in self.neighbours[u]}
+        return [c for c in range(self.k) if c not in forbidden and c not in around]
+
 
 def rng(seed=0):
     return np.random.default_rng(seed)
@@ -177,6 +201,13 @@ def test_descending_ends_where_no_chain_of_a_vertex_that_gains_improves(seed, sh
     after = descend(problem, colours)
     assert_no_worse(problem, colours, after)
     assert Twin(problem).improving_chain(after) is None
+
+
+@given(seeds, shapes)
+@settings(max_examples=60, deadline=None)
+def test_descending_ends_where_no_single_neighbour_in_the_way_can_be_moved_on(seed, shape):
+    problem, colours = random_problem(seed, **shape)
+    assert Twin(problem).improving_ejection(descend(problem, colours)) is None
 
 
 @given(seeds, shapes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from numbers import Integral
 from typing import Any, ClassVar, Literal
 
@@ -40,7 +41,8 @@ class KempeKMeans(SearchingClusterer):
         search (``max_mutations``) is usually the better use of it.
     max_mutations : int or None, default=None
         Mutations after which the search ends; 0 leaves a single descent, which is fastest.
-        ``None``: a number that grows with ``n_clusters``, see ``params``. Up to about ten rows or
+        ``None``: until several clusterings agree, at most a number that grows with
+        ``n_clusters``, see ``params``. Up to about ten rows or
         must-linked groups the one mutation is to look at all clusterings, so the result is optimal
         (``result_.stop_reason`` says so), see ``params.enumerate_up_to``.
     patience : int or None, default=None
@@ -137,7 +139,7 @@ class KempeKMeans(SearchingClusterer):
             problem,
             recorder,
             rng,
-            self._settings,
+            self._settings if self.max_mutations is None else replace(self._settings, agreement=0),
             init=self.init,
             n_jobs=effective_n_jobs(self.n_jobs),
         )

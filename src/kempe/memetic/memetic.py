@@ -7,6 +7,7 @@ keeps what lowers the inertia.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -18,6 +19,7 @@ import numpy as np
 from kempe.exceptions import NoSolutionFoundError
 from kempe.kskm.shift import match
 from kempe.memetic.enumeration import best_of_all
+from kempe.memetic.glass import annealed, is_glassy
 from kempe.memetic.params import MemeticParams, Plan
 from kempe.memetic.start import Starts
 from kempe.problem import Colours, Problem
@@ -26,6 +28,12 @@ from kempe.search.empty import full_solution
 from kempe.search.recorder import Recorder
 from kempe.search.result import Result, Solution
 from kempe.search.seeding import Init
+
+# Where a problem is glassy, so many generations are annealed.
+ANNEALED_GENERATIONS = 2
+
+# Relative difference of inertia up to which two clusterings are taken for the same.
+SAME = 1e-9
 
 
 @dataclass(frozen=True)
@@ -93,6 +101,30 @@ def _enumerate(
 
 
 @dataclass
+class Agreement:
+    """Counts the clusterings that came down to the lowest inertia so far, each by its own way.
+
+    Attributes
+    ----------
+    needed
+        How many end the search; 0: none do.
+    """
+
+    needed: int
+    lowest: float = math.inf
+    count: int = 0
+
+    def reached_by(self, newcomers: Iterable[Solution]) -> bool:
+        """Count newcomers; whether there are enough that agree."""
+        for solution in newcomers:
+            if solution.inertia < self.lowest * (1 - SAME):
+                self.lowest, self.count = solution.inertia, 1
+            elif solution.inertia <= self.lowest * (1 + SAME):
+                self.count += 1
+        return 0 < self.needed <= self.count
+
+
+@dataclass
 class _MemeticSearch:
     starts: Starts
     plan: Plan
@@ -100,6 +132,7 @@ class _MemeticSearch:
 
     def run(self, rng: np.random.Generator, n_jobs: int) -> None:
         population: list[Solution] = []
+        agreement = Agreement(self.plan.agreement)
         first = 0
         with ThreadPoolExecutor(max(1, n_jobs)) as pool, self._stopping():
             # There is always a first solution, however short the time.
@@ -111,7 +144,10 @@ class _MemeticSearch:
                 if newcomers is None:
                     return
                 population = self._survivors([*population, *newcomers])
-                if self._is_exhausted(population, first):
+                if self.plan.anneals_glass and is_glassy(self.recorder.problem, population):
+                    self._anneal(rng, pool, n_jobs)
+                    return
+                if self._is_exhausted(population, first) or agreement.reached_by(newcomers):
                     return
 
     def _generation(
@@ -126,6 +162,20 @@ class _MemeticSearch:
             self._individual(self.recorder.context(rng), list(population), first + position, budget)
             for position, rng in enumerate(rngs[:left])
         ]
+
+    def _anneal(self, rng: np.random.Generator, pool: ThreadPoolExecutor, n_jobs: int) -> None:
+        """Make clusterings by annealing, each from centroids of its own."""
+        for _ in range(ANNEALED_GENERATIONS):
+            left = rng.spawn(self.plan.generation_size)[: self.recorder.mutations_left]
+            tasks = [self._annealed(self.recorder.context(each)) for each in left]
+            if not tasks or self._newcomers(_side_by_side(tasks, pool, n_jobs)) is None:
+                return
+
+    def _annealed(self, context: Context) -> Iterator[_Step]:
+        assert self.recorder.best is not None
+        colours = annealed(context, self.recorder.best.colours)
+        colours = self.plan.descent.descend(context, colours)
+        yield _Step(full_solution(context.problem, colours), "anneal", 1)
 
     def _newcomers(self, individuals: Iterable[Iterable[_Step]]) -> list[Solution] | None:
         """Follow individuals to their ends; ``None`` if the search ends before.
@@ -207,7 +257,7 @@ class _MemeticSearch:
         population = sorted(population, key=lambda solution: solution.inertia)
         kept = population[:1]
         for solution in population[1:]:
-            if solution.inertia > kept[-1].inertia * (1 + 1e-9):
+            if solution.inertia > kept[-1].inertia * (1 + SAME):
                 kept.append(solution)
         return kept[: self.plan.population_size]
 

@@ -33,6 +33,9 @@ class MemeticParams:
     mutations_per_cluster, extra_mutations
         Most mutations of the whole search, in proportion to the number of clusters, unless
         ``max_mutations`` of the estimator says otherwise.
+    agreement
+        The search ends when so many clusterings, improved one by one, came down to the same lowest
+        inertia. 0: it goes on until another rule ends it.
     saturation_rounds
         Most repetitions of the saturation-ordered assignment in a start.
     exhaustive_start
@@ -42,6 +45,8 @@ class MemeticParams:
         Whether local optima are improved by simulated annealing. ``None``: if classic DSATUR finds
         no clustering, so that the constraints are tight, and the problem is not too large. Kempe
         swaps cannot follow a relocated centroid there, so many starts replace the relocations.
+        Where the first clusterings show that the problem is glassy, the inertia is annealed, see
+        ``kempe.memetic.glass``.
     annealed_population_size
         Clusterings that are kept where local optima are annealed.
     enumerate_up_to
@@ -50,12 +55,13 @@ class MemeticParams:
         supernodes, more if there are two or three clusters, and takes milliseconds. 0: never.
     """
 
-    population_size: int = 6
+    population_size: int = 5
     generation_size: int = 2
-    relocations_per_cluster: float = 2.0
+    relocations_per_cluster: float = 0.5
     extra_relocations: int = 20
-    mutations_per_cluster: float = 7.0
-    extra_mutations: int = 100
+    mutations_per_cluster: float = 80.0
+    extra_mutations: int = 200
+    agreement: int = 8
     saturation_rounds: int = 20
     exhaustive_start: bool = True
     annealing: bool | None = None
@@ -87,6 +93,8 @@ class MemeticParams:
             population_size=self.annealed_population_size if annealed else self.population_size,
             generation_size=self.generation_size,
             patience=0 if annealed else self.patience(problem.n_clusters),
+            agreement=self.agreement,
+            anneals_glass=self.annealing is None and not annealed and _is_small(problem),
             saturation_rounds=self.saturation_rounds if dense else 0,
             exhaustive_start=self.exhaustive_start,
             enumerates=is_enumerable(problem, self.enumerate_up_to),
@@ -95,8 +103,11 @@ class MemeticParams:
     def _anneals(self, problem: Problem) -> bool:
         if self.annealing is not None:
             return self.annealing
-        small = problem.n_supernodes <= LARGEST_ANNEALED
-        return small and problem.graph.is_tight(problem.n_clusters)
+        return _is_small(problem) and problem.graph.is_tight(problem.n_clusters)
+
+
+def _is_small(problem: Problem) -> bool:
+    return problem.n_supernodes <= LARGEST_ANNEALED
 
 
 _LEAST: dict[str, Any] = {
@@ -107,6 +118,7 @@ _LEAST: dict[str, Any] = {
     "extra_relocations": 0,
     "mutations_per_cluster": 0,
     "extra_mutations": 0,
+    "agreement": 0,
     "saturation_rounds": 0,
     "enumerate_up_to": 0,
 }
@@ -124,6 +136,10 @@ class Plan:
         Clusterings that are kept, and clusterings made at a time.
     patience
         Relocations in a row that may fail; 0 relocates nothing.
+    agreement
+        Clusterings of equal lowest inertia that end the search; 0: none do.
+    anneals_glass
+        Whether to anneal the inertia if the problem turns out to be glassy.
     saturation_rounds
         Most repetitions of the saturation-ordered assignment in a start.
     exhaustive_start
@@ -139,3 +155,5 @@ class Plan:
     saturation_rounds: int
     exhaustive_start: bool
     enumerates: bool = False
+    agreement: int = 0
+    anneals_glass: bool = False
