@@ -27,6 +27,7 @@ Descent<T>::Descent(const Instance& instance, const Points<T>& points, int k)
       distance_(k),
       insertion_(k) {
     candidates_.reserve(k);
+    if (instance.is_large()) free_sweep_.emplace(instance, partition_, k);
 }
 
 template <class T>
@@ -34,6 +35,7 @@ void Descent<T>::load(const Colour* colours) {
     partition_.load(colours);
     tolerance_ = smallest_change();
     restart_clock();
+    if (free_sweep_) free_sweep_->forget_all();
 }
 
 // Improvements below rounding error would never end; an average vertex sets the scale.
@@ -83,7 +85,7 @@ void Descent<T>::run(Objective objective, Stopper& stopper) {
         whole_chains_ = false;
         do {
             before = now_;
-            sweep(instance_.free_vertices, stopper);
+            sweep_free(stopper);
             sweep(instance_.constrained_vertices, stopper);
         } while (now_ != before && !stopper.stopped() && goes_down());
         if (many_values_)
@@ -119,6 +121,7 @@ template <class T>
 void Descent<T>::begin_trial() {
     if (now_ > kLatest) restart_clock();
     partition_.begin_trial();
+    if (free_sweep_) free_sweep_->begin_trial();
     settled_ = now_;
     std::fill(checked_.begin(), checked_.end(), now_);
     saved_floor_ = floor_;
@@ -130,6 +133,7 @@ template <class T>
 void Descent<T>::end_trial(bool keep) {
     partition_.end_trial(keep);
     if (keep) return;
+    if (free_sweep_) free_sweep_->undo_trial();
     advance();
     for_changed_since(settled_, [&](Colour c) { partition_.use_mean(c); });
     std::fill(checked_.begin(), checked_.end(), now_);
@@ -174,13 +178,10 @@ template <class T>
 inline double Descent<T>::removal_gain(Vertex v, double own_distance) const {
     const double w = instance_.weight[v];
     const Colour own = partition_.colour(v);
-    // The last vertex of a cluster stays: no cluster is ever emptied. Nor is it left with
-    // vertices of no weight alone, which have no mean.
-    if (partition_.cluster_size(own) == 1) return 0.0;
-    const double weight = partition_.cluster_weight(own), rest = weight - w;
-    if (rest <= kRounding * weight) return 0.0;
+    if (!partition_.may_leave(v)) return 0.0;
     if (objective_ == Objective::fixed_centroids) return w * own_distance;
-    return w * weight / rest * own_distance;
+    const double weight = partition_.cluster_weight(own);
+    return w * weight / (weight - w) * own_distance;
 }
 
 // Insertion cost with the centroid following, which is never above the one without.
@@ -235,6 +236,66 @@ inline void Descent<T>::remember_nearest(Vertex v, Colour own) {
     for (Colour c = 0; c < k_; ++c)
         if (c != own) nearest = std::min(nearest, distance_[c]);
     others_[v] = std::sqrt(nearest) + drift_;
+}
+
+template <class T>
+void Descent<T>::sweep_free(Stopper& stopper) {
+    if (!free_sweep_) return sweep(instance_.free_vertices, stopper);
+    begin_sweep();
+    const auto& proposals = free_sweep_->find(objective_, stopper);
+    const std::size_t many = instance_.free_vertices.size() / kManyMoves;
+    if (proposals.size() <= many || !move_together(proposals)) move_in_turn(proposals, stopper);
+}
+
+// A step of k-means: whoever lies nearer to another centroid moves, then the centroids follow, and
+// neither raises the inertia. Returns whether any moved.
+template <class T>
+bool Descent<T>::move_together(const std::vector<Proposal>& proposals) {
+    const Time before = now_;
+    advance();
+    bool any = false;
+    for (const Proposal& proposal : proposals) {
+        const Colour from = partition_.colour(proposal.vertex);
+        if (!proposal.nearer || !partition_.move_free(proposal.vertex, proposal.to)) continue;
+        any = true;
+        if (changed_[from] != now_) touch(from);
+        if (changed_[proposal.to] != now_) touch(proposal.to);
+        free_sweep_->accept(proposal);
+    }
+    if (!any) {
+        now_ = before;
+        return false;
+    }
+    partition_.follow_moves();
+    if (objective_ == Objective::inertia) follow_means(before);
+    return true;
+}
+
+// Each by the exact change of the objective as it comes. Where none improves it, which rounding may
+// have concealed, they look at all clusters again, so that the end is a local optimum.
+template <class T>
+void Descent<T>::move_in_turn(const std::vector<Proposal>& proposals, Stopper& stopper) {
+    const Time before = now_;
+    for (const Proposal& proposal : proposals) {
+        if (stopper.should_stop()) return;
+        if (!improves(proposal.vertex, proposal.to)) continue;
+        swap(partition_.single(proposal.vertex, proposal.to));
+        free_sweep_->accept(proposal);
+    }
+    if (now_ != before) return;
+    for (const Proposal& proposal : proposals) {
+        if (stopper.should_stop()) return;
+        visit_all_clusters(proposal.vertex);
+        free_sweep_->forget(proposal.position);
+    }
+}
+
+template <class T>
+inline bool Descent<T>::improves(Vertex v, Colour to) const {
+    const double gain = removal_gain(v, partition_.distance(v, partition_.colour(v)));
+    const double w = instance_.weight[v], distance = partition_.distance(v, to);
+    const bool fixed = objective_ == Objective::fixed_centroids;
+    return (fixed ? w * distance : insertion_cost(to, w, distance)) < improvement_bar(gain);
 }
 
 template <class T>

@@ -4,10 +4,12 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "basics/stopper.h"
+#include "memetic/free_sweep.h"
 #include "memetic/partition.h"
 
 namespace kempe {
@@ -47,6 +49,7 @@ class Descent {
     static constexpr double kManyValues = 2e6;
     static constexpr double kTableRounding = 1e-5;
     static constexpr int kTrustedPasses = 1000;
+    static constexpr std::size_t kManyMoves = 50;
     static constexpr Time kLatest = std::numeric_limits<Time>::max() / 2;
 
     // What has changed, and when.
@@ -70,6 +73,12 @@ class Descent {
     void note_drift(Colour c, double step);
     double least_insertion(Vertex v) const;
     void remember_nearest(Vertex v, Colour own);
+
+    // Free vertices of large data: many at once as long as many move, then one by one.
+    void sweep_free(Stopper& stopper);
+    bool move_together(const std::vector<Proposal>& proposals);
+    void move_in_turn(const std::vector<Proposal>& proposals, Stopper& stopper);
+    bool improves(Vertex v, Colour to) const;
 
     // Vertices that move alone.
     void sweep(const std::vector<Vertex>& vertices, Stopper& stopper);
@@ -100,6 +109,7 @@ class Descent {
     Partition<T> partition_;
     const int k_, d_;
     const bool many_values_;
+    std::optional<FreeSweep<T>> free_sweep_;  // of large data
     Objective objective_ = Objective::inertia;
     double tolerance_ = 0.0;  // smaller changes of the objective are none
     int passes_ = 0;          // of the present run, over all vertices
