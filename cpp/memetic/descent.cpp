@@ -27,7 +27,7 @@ Descent<T>::Descent(const Instance& instance, const Points<T>& points, int k)
       distance_(k),
       insertion_(k) {
     candidates_.reserve(k);
-    if (instance.is_large()) free_sweep_.emplace(instance, partition_, k);
+    if (instance.is_large()) lone_moves_.emplace(instance, partition_, k);
 }
 
 template <class T>
@@ -35,7 +35,7 @@ void Descent<T>::load(const Colour* colours) {
     partition_.load(colours);
     tolerance_ = smallest_change();
     restart_clock();
-    if (free_sweep_) free_sweep_->forget_all();
+    if (lone_moves_) lone_moves_->forget_all();
 }
 
 // Improvements below rounding error would never end; an average vertex sets the scale.
@@ -85,8 +85,12 @@ void Descent<T>::run(Objective objective, Stopper& stopper) {
         whole_chains_ = false;
         do {
             before = now_;
-            sweep_free(stopper);
-            sweep(instance_.constrained_vertices, stopper);
+            if (lone_moves_) {
+                sweep_blocks(stopper);
+            } else {
+                sweep(instance_.free_vertices, stopper);
+                sweep(instance_.constrained_vertices, stopper);
+            }
         } while (now_ != before && !stopper.stopped() && goes_down());
         if (many_values_)
             swap_chains_by_table(stopper);
@@ -121,7 +125,7 @@ template <class T>
 void Descent<T>::begin_trial() {
     if (now_ > kLatest) restart_clock();
     partition_.begin_trial();
-    if (free_sweep_) free_sweep_->begin_trial();
+    if (lone_moves_) lone_moves_->begin_trial();
     settled_ = now_;
     std::fill(checked_.begin(), checked_.end(), now_);
     saved_floor_ = floor_;
@@ -133,7 +137,7 @@ template <class T>
 void Descent<T>::end_trial(bool keep) {
     partition_.end_trial(keep);
     if (keep) return;
-    if (free_sweep_) free_sweep_->undo_trial();
+    if (lone_moves_) lone_moves_->undo_trial();
     advance();
     for_changed_since(settled_, [&](Colour c) { partition_.use_mean(c); });
     std::fill(checked_.begin(), checked_.end(), now_);
@@ -239,11 +243,10 @@ inline void Descent<T>::remember_nearest(Vertex v, Colour own) {
 }
 
 template <class T>
-void Descent<T>::sweep_free(Stopper& stopper) {
-    if (!free_sweep_) return sweep(instance_.free_vertices, stopper);
+void Descent<T>::sweep_blocks(Stopper& stopper) {
     begin_sweep();
-    const auto& proposals = free_sweep_->find(objective_, stopper);
-    const std::size_t many = instance_.free_vertices.size() / kManyMoves;
+    const auto& proposals = lone_moves_->find(objective_, blocked_, stopper);
+    const std::size_t many = instance_.size / kManyMoves;
     if (proposals.size() <= many || !move_together(proposals)) move_in_turn(proposals, stopper);
 }
 
@@ -256,11 +259,11 @@ bool Descent<T>::move_together(const std::vector<Proposal>& proposals) {
     bool any = false;
     for (const Proposal& proposal : proposals) {
         const Colour from = partition_.colour(proposal.vertex);
-        if (!proposal.nearer || !partition_.move_free(proposal.vertex, proposal.to)) continue;
+        if (!proposal.nearer || !partition_.move_alone(proposal.vertex, proposal.to)) continue;
         any = true;
         if (changed_[from] != now_) touch(from);
         if (changed_[proposal.to] != now_) touch(proposal.to);
-        free_sweep_->accept(proposal);
+        lone_moves_->accept(proposal);
     }
     if (!any) {
         now_ = before;
@@ -280,18 +283,18 @@ void Descent<T>::move_in_turn(const std::vector<Proposal>& proposals, Stopper& s
         if (stopper.should_stop()) return;
         if (!improves(proposal.vertex, proposal.to)) continue;
         swap(partition_.single(proposal.vertex, proposal.to));
-        free_sweep_->accept(proposal);
+        lone_moves_->accept(proposal);
     }
     if (now_ != before) return;
     for (const Proposal& proposal : proposals) {
         if (stopper.should_stop()) return;
         visit_all_clusters(proposal.vertex);
-        free_sweep_->forget(proposal.position);
     }
 }
 
 template <class T>
 inline bool Descent<T>::improves(Vertex v, Colour to) const {
+    if (!partition_.moves_alone(v, to)) return false;
     const double gain = removal_gain(v, partition_.distance(v, partition_.colour(v)));
     const double w = instance_.weight[v], distance = partition_.distance(v, to);
     const bool fixed = objective_ == Objective::fixed_centroids;
@@ -434,6 +437,8 @@ inline void Descent<T>::swap(const Chain& chain) {
         note_drift(chain.from, partition_.step_from());
         note_drift(chain.to, partition_.step_to());
     }
+    if (lone_moves_)
+        for (Vertex u : partition_.chain()) lone_moves_->forget(u);
     advance();
     touch(chain.to);
     touch(chain.from);

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "basics/stopper.h"
-#include "memetic/free_sweep.h"
+#include "memetic/lone_moves.h"
 #include "memetic/partition.h"
 
 namespace kempe {
@@ -74,8 +74,8 @@ class Descent {
     double least_insertion(Vertex v) const;
     void remember_nearest(Vertex v, Colour own);
 
-    // Free vertices of large data: many at once as long as many move, then one by one.
-    void sweep_free(Stopper& stopper);
+    // All vertices of large data: many at once as long as many move, then one by one.
+    void sweep_blocks(Stopper& stopper);
     bool move_together(const std::vector<Proposal>& proposals);
     void move_in_turn(const std::vector<Proposal>& proposals, Stopper& stopper);
     bool improves(Vertex v, Colour to) const;
@@ -109,7 +109,7 @@ class Descent {
     Partition<T> partition_;
     const int k_, d_;
     const bool many_values_;
-    std::optional<FreeSweep<T>> free_sweep_;  // of large data
+    std::optional<LoneMoves<T>> lone_moves_;  // of large data
     Objective objective_ = Objective::inertia;
     double tolerance_ = 0.0;  // smaller changes of the objective are none
     int passes_ = 0;          // of the present run, over all vertices

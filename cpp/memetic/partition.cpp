@@ -4,8 +4,10 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
+#include <span>
 
 #include "problem/means.h"
+#include "problem/tiles.h"
 
 namespace kempe {
 
@@ -173,11 +175,11 @@ void Partition<T>::swap(const Chain& chain, Objective objective) {
 }
 
 template <class T>
-bool Partition<T>::move_free(Vertex v, Colour to) {
+bool Partition<T>::move_alone(Vertex v, Colour to) {
     const Colour from = colour_[v];
-    if (!may_leave(v)) return false;
+    if (!may_leave(v) || !moves_alone(v, to)) return false;
     if (logging_) log_.emplace_back(v, from);
-    colour_[v] = to;
+    recolour(v, to);
     weight_[from] -= instance_.weight[v];
     weight_[to] += instance_.weight[v];
     --size_[from];
@@ -224,17 +226,22 @@ void Partition<T>::end_trial(bool keep) {
 
 template <class T>
 void Partition<T>::fill_table(std::vector<float>& table) const {
-    table.resize(instance_.constrained_vertices.size() * k_);
-    const std::vector<T> rounded(centroid_.begin(), centroid_.end());
-    float* row = table.data();
-    for (Vertex v : instance_.constrained_vertices) {
-        for (Colour c = 0; c < k_; ++c)
-            row[c] = static_cast<float>(
-                table_scale_ == 1.0
-                    ? rough_squared_distance(points_[v], rounded.data() + std::size_t(c) * d_, d_)
-                    : table_scale_ * distance(v, c));
-        row += k_;
-    }
+    const auto& vertices = instance_.constrained_vertices;
+    table.resize(vertices.size() * k_);
+    CentroidTiles<T> tiles(k_, d_);
+    tiles.place_all(centroid_.data());
+    const auto fill = [&](std::size_t begin, std::size_t end, int) {
+        tiles.measure(points_, std::span(vertices).subspan(begin, end - begin),
+                      [&](std::size_t i, const T* squared) {
+                          float* row = table.data() + (begin + i) * k_;
+                          for (Colour c = 0; c < k_; ++c)
+                              row[c] = static_cast<float>(
+                                  table_scale_ == 1.0
+                                      ? squared[c]
+                                      : table_scale_ * distance(vertices[begin + i], c));
+                      });
+    };
+    for_blocks(*instance_.pool, instance_.blocks(vertices.size()), fill);
 }
 
 template <class T>

@@ -43,6 +43,7 @@ class Partition {
     int cluster_size(Colour c) const { return size_[c]; }
     const double* centroid(Colour c) const { return centroid_.data() + std::size_t(c) * d_; }
     const double* by_feature() const { return by_feature_.empty() ? nullptr : by_feature_.data(); }
+    const Points<T>& points() const { return points_; }
     const T* point(Vertex v) const { return points_[v]; }
     const std::vector<Vertex>& chain() const { return chain_.vertices(); }
 
@@ -105,9 +106,9 @@ class Partition {
         const double weight = weight_[colour_[v]];
         return size_[colour_[v]] > 1 && weight - instance_.weight[v] > kRounding * weight;
     }
-    // Move a free vertex, unless it may not leave. The means follow with `follow_moves`, those of
-    // many vertices at once; the centroids stay.
-    bool move_free(Vertex v, Colour to);
+    // Move a vertex, unless it may not leave or cannot move alone. The means follow with
+    // `follow_moves`, those of many vertices at once; the centroids stay.
+    bool move_alone(Vertex v, Colour to);
     void follow_moves();
 
     // Between begin_trial() and end_trial(), recolourings are logged so that they can be undone.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "module.h"
 #include "problem/instance.h"
 #include "problem/means.h"
+#include "problem/tiles.h"
 
 namespace kempe {
 namespace {
@@ -27,7 +29,7 @@ class Refinement {
           sample_(sample),
           k_(k),
           centroids_(centroids),
-          by_feature_(std::size_t(padded(k)) * instance.dimension),
+          tiles_(k, instance.dimension),
           nearest_(sample.size()) {}
 
     // Each step goes on a little in the direction of the last one (Nesterov's momentum), which
@@ -58,31 +60,20 @@ class Refinement {
 
  private:
     double assign() {
-        const int d = instance_.dimension, stride = padded(k_);
-        for (Colour c = 0; c < k_; ++c)
-            for (int f = 0; f < d; ++f)
-                by_feature_[std::size_t(f) * stride + c] =
-                    static_cast<T>(centroids_[std::size_t(c) * d + f]);
+        tiles_.place_all(centroids_.data());
         return sum_blocks(
             *instance_.pool, instance_.blocks(sample_.size()),
             [&](std::size_t begin, std::size_t end) { return assign_block(begin, end); });
     }
 
     double assign_block(std::size_t begin, std::size_t end) {
-        std::vector<T> tile(std::size_t(kTilePoints) * padded(k_));
         double cost = 0.0;
-        for (std::size_t first = begin; first < end; first += kTilePoints) {
-            const T* points[kTilePoints];
-            for (std::size_t i = 0; i < kTilePoints; ++i)
-                points[i] = points_[sample_[std::min(first + i, end - 1)]];
-            tiled_distances(points, by_feature_.data(), k_, instance_.dimension, tile.data());
-            for (std::size_t i = 0; i < kTilePoints && first + i < end; ++i) {
-                const T* row = tile.data() + i * padded(k_);
-                const T* least = std::min_element(row, row + k_);
-                nearest_[first + i] = static_cast<Colour>(least - row);
-                cost += instance_.weight[sample_[first + i]] * *least;
-            }
-        }
+        tiles_.measure(points_, std::span(sample_).subspan(begin, end - begin),
+                       [&](std::size_t i, const T* squared) {
+                           const T* least = std::min_element(squared, squared + k_);
+                           nearest_[begin + i] = static_cast<Colour>(least - squared);
+                           cost += instance_.weight[sample_[begin + i]] * *least;
+                       });
         return cost;
     }
 
@@ -106,7 +97,7 @@ class Refinement {
     const std::vector<Vertex>& sample_;
     const int k_;
     std::vector<double>& centroids_;
-    std::vector<T> by_feature_;
+    CentroidTiles<T> tiles_;
     std::vector<Colour> nearest_;
 };
 
