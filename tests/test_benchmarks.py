@@ -291,3 +291,18 @@ def test_the_spread_of_certified_instances_covers_sizes_and_levels(script):
     for collection, name, level in spread:
         assert datasets.describe(f"{collection}/{name}")
         assert level in datasets.levels(collection)
+
+
+def test_parallel_writes_its_table(script, tmp_path, monkeypatch):
+    parallel = script("parallel")
+    monkeypatch.setattr(parallel, "SIZES", ((2000, 3, 4),))
+    out = tmp_path / "parallel.md"
+    parallel.main(seeds=1, scale=0.5, dtype="float32", out=out)
+    assert "2,000 x 3, k = 4" in out.read_text(encoding="utf-8")
+
+
+def test_the_serial_share_is_that_of_amdahls_law(script):
+    walls = script("parallel").Walls
+    assert walls(1, 10, 5, 1, 1).serial_share(2) == 0
+    assert walls(1, 10, 6, 1, 1).serial_share(2) == pytest.approx(0.2)
+    assert walls(1, 10, 11, 1, 1).serial_share(2) == 1
