@@ -174,24 +174,34 @@ inline bool LoneMoves<T>::passes(Vertex v) {
         std::max(bounds_.lower[v] - bounds_.largest_drift, separation_[own] - upper);
     if (upper * leaving <= entering * lower) return true;
     if (stored == kInfinity) return false;
-    const double each = many_features_ && light ? least_entry(v, own) : entering * lower;
-    if (upper * leaving <= each) return true;
+    Entry entry{entering * lower, kInfinity};
+    if (many_features_ && light) entry = least_entry(v, own);
+    if (stays(v, upper * leaving, entry)) return true;
     const double measured = std::sqrt(partition_.distance(v, own)) * (1 + 1e-9);
     stored = measured - bounds_.drift[own];
-    return measured * leaving <= each;
+    return stays(v, measured * leaving, entry);
 }
 
-// No cluster takes v for less than the square of this times its weight, by the bounds for every
-// centroid.
+// Whether no cluster that v can enter alone is worth leaving the own one.
 template <class T>
-double LoneMoves<T>::least_entry(Vertex v, Colour own) {
+inline bool LoneMoves<T>::stays(Vertex v, double leaving, const Entry& entry) {
+    if (!(leaving <= entry.alone)) return false;
+    if (!(leaving <= entry.blocked)) (*blocked_)[v] = true;
+    return true;
+}
+
+// By the bounds for every centroid.
+template <class T>
+typename LoneMoves<T>::Entry LoneMoves<T>::least_entry(Vertex v, Colour own) {
     const float* each = bounds_.each.data() + std::size_t(v) * k_;
-    double lower = kInfinity, entry = kInfinity;
+    Entry entry{kInfinity, kInfinity};
+    double lower = kInfinity;
     for (Colour c = 0; c < k_; ++c) {
         if (c == own) continue;
         const double bound = each[c] - bounds_.drift[c];
         lower = std::min(lower, bound);
-        entry = std::min(entry, entering_[c] * bound);
+        double& least = partition_.moves_alone(v, c) ? entry.alone : entry.blocked;
+        least = std::min(least, entering_[c] * bound);
     }
     bounds_.lower[v] = lower + bounds_.largest_drift;
     return entry;

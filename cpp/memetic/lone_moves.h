@@ -62,6 +62,11 @@ class LoneMoves {
 
         void prepare(int k);
     };
+    // Roots of what entering another cluster costs a vertex at least, by its weight: those that it
+    // can enter alone, and those that it cannot.
+    struct Entry {
+        double alone, blocked;
+    };
     using Found = std::vector<Proposal>;
 
     void follow_centroids();
@@ -70,7 +75,8 @@ class LoneMoves {
     double leaving_factor(Colour c, double w) const;
     double entering_factor(Colour c, double w) const;
     bool passes(Vertex v);
-    double least_entry(Vertex v, Colour own);
+    bool stays(Vertex v, double leaving, const Entry& entry);
+    Entry least_entry(Vertex v, Colour own);
     void look(std::size_t begin, std::size_t end, Scratch& scratch, Found& found);
     void look_at_open(Scratch& scratch, Found& found);
     void look_at_bounded(Vertex v, Scratch& scratch, Found& found);
