@@ -80,6 +80,7 @@ template <class T>
 void Descent<T>::run(Objective objective, Stopper& stopper) {
     objective_ = objective;
     passes_ = 0;
+    last_inertia_ = std::numeric_limits<double>::infinity();
     Time before;
     do {
         whole_chains_ = false;
@@ -106,10 +107,23 @@ void Descent<T>::run(Objective objective, Stopper& stopper) {
 // lower the cost as measured anew, and no number falls for ever.
 template <class T>
 bool Descent<T>::goes_down() {
+    if (is_hopeless()) return false;
     if (++passes_ < kTrustedPasses) return true;
     const double before = measured_;
     measured_ = partition_.measured_cost();
     return passes_ == kTrustedPasses || measured_ < before;
+}
+
+// Whether a trial on large data lies so far above its start that at the present rate it would take
+// very many passes to get below. Chains may lower the inertia by more than single vertices do, but
+// not by that much. Most trials fail, and most of their time goes into the last small steps.
+template <class T>
+bool Descent<T>::is_hopeless() {
+    if (!lone_moves_ || objective_ != Objective::inertia) return false;
+    const double inertia = partition_.inertia(), step = last_inertia_ - inertia;
+    last_inertia_ = inertia;
+    const double above = inertia - trial_start_;
+    return above > kHopelessShare * trial_start_ && above > kHopelessSteps * step;
 }
 
 template <class T>
@@ -126,6 +140,7 @@ void Descent<T>::begin_trial() {
     if (now_ > kLatest) restart_clock();
     partition_.begin_trial();
     if (lone_moves_) lone_moves_->begin_trial();
+    trial_start_ = partition_.inertia();
     settled_ = now_;
     std::fill(checked_.begin(), checked_.end(), now_);
     saved_floor_ = floor_;
@@ -136,6 +151,7 @@ void Descent<T>::begin_trial() {
 template <class T>
 void Descent<T>::end_trial(bool keep) {
     partition_.end_trial(keep);
+    trial_start_ = std::numeric_limits<double>::infinity();
     if (keep) return;
     if (lone_moves_) lone_moves_->undo_trial();
     advance();

@@ -50,6 +50,7 @@ class Descent {
     static constexpr double kTableRounding = 1e-5;
     static constexpr int kTrustedPasses = 1000;
     static constexpr std::size_t kManyMoves = 50;
+    static constexpr double kHopelessShare = 3e-3, kHopelessSteps = 40;
     static constexpr Time kLatest = std::numeric_limits<Time>::max() / 2;
 
     // What has changed, and when.
@@ -61,6 +62,7 @@ class Descent {
 
     double smallest_change() const;
     bool goes_down();
+    bool is_hopeless();
 
     // Gains and costs of moving one vertex.
     double removal_gain(Vertex v, double own_distance) const;
@@ -113,6 +115,8 @@ class Descent {
     Objective objective_ = Objective::inertia;
     double tolerance_ = 0.0;  // smaller changes of the objective are none
     int passes_ = 0;          // of the present run, over all vertices
+    // Inertia where the running trial began, and after the last pass of large data.
+    double trial_start_ = std::numeric_limits<double>::infinity(), last_inertia_ = 0.0;
     double measured_ = 0.0;   // cost after the last pass that was not trusted
 
     Time now_ = 0;
