@@ -1,4 +1,4 @@
-"""One descent on several cores: against scikit-learn's k-means, against one core, and a model of more.
+"""One descent on several cores: against k-means of scikit-learn, against one, and a model of more.
 
 Times are wall seconds of ``fit``, so this needs a quiet machine.
 """

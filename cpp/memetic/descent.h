@@ -117,7 +117,7 @@ class Descent {
     int passes_ = 0;          // of the present run, over all vertices
     // Inertia where the running trial began, and after the last pass of large data.
     double trial_start_ = std::numeric_limits<double>::infinity(), last_inertia_ = 0.0;
-    double measured_ = 0.0;   // cost after the last pass that was not trusted
+    double measured_ = 0.0;  // cost after the last pass that was not trusted
 
     Time now_ = 0;
     Time settled_ = 0;            // when the running trial began

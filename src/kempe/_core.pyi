@@ -44,10 +44,10 @@ class Instance:
         """Whether kernels divide loops over the supernodes among threads."""
 
     def enter(self) -> None:
-        """Another thread of Python works on this problem: the threads of kernels make room."""
+        """Announce a thread of Python that works on this problem: those of kernels make room."""
 
     def leave(self) -> None:
-        """A thread that had entered does so no more."""
+        """Take that back."""
 
 class Stopper:
     """Tells kernels when to stop: after ``seconds``, on ``stop()``, or on a signal.

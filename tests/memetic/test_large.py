@@ -128,7 +128,7 @@ def test_relocating_large_data_keeps_what_is_better_alone(case):
 
 
 def test_quantities_of_a_clustering_agree_with_numpy(case):
-    X, hidden, _ = case
+    _, hidden, _ = case
     one, several = problem_of(case, 1), problem_of(case, 3)
     colours = hidden[np.unique(one.supernode, return_index=True)[1]]
     means, weight = several.means(colours)
@@ -164,8 +164,9 @@ def slow_refinement(points, weight, centroids, share):
         if cost < before * (1 - share):
             before, last, means = cost, means, centroids.copy()
             for c in range(len(means)):
-                if weight[nearest == c].sum() > 0:
-                    means[c] = np.average(points[nearest == c], weights=weight[nearest == c], axis=0)
+                mine = nearest == c
+                if weight[mine].sum() > 0:
+                    means[c] = np.average(points[mine], weights=weight[mine], axis=0)
             centroids = means + steps / (steps + 3) * (means - last)
             steps += 1
         elif steps > 1:

@@ -43,9 +43,7 @@ class Starts:
         centroids = starting_centroids(context.problem, init, context.rng)
         exhaustive = self.plan.exhaustive_start
         if self._is_sampled(context.problem):
-            centroids = refined_centroids(
-                context.problem, centroids, context.rng, context.stopper
-            )
+            centroids = refined_centroids(context.problem, centroids, context.rng, context.stopper)
             return first_colouring(context, centroids, exhaustive=exhaustive, known=self.known)
         if self.plan.saturation_rounds and self.known is None:
             colours = first_colouring(context, centroids, exhaustive=exhaustive)
