@@ -120,6 +120,7 @@ bench-docs: $(VENV)/.test  ## measure every table of the documentation (wants a 
 	$(BIN)/python benchmarks/compare.py --seeds 3 --out $(TABLES)/compare.md
 	$(BIN)/python benchmarks/searches.py --out $(TABLES)/searches.md
 	$(BIN)/python benchmarks/large.py unconstrained --out $(TABLES)/unconstrained.md
+	$(BIN)/python benchmarks/parallel.py --out $(TABLES)/parallel.md
 	$(BIN)/python benchmarks/large.py growth --out $(TABLES)/growth.md
 	$(BIN)/python benchmarks/large.py collection4 --out $(TABLES)/collection4.md
 	$(BIN)/python benchmarks/large.py memory --synthetic --seconds 12 --out $(TABLES)/memory.md

@@ -25,6 +25,7 @@ NB_MODULE(_core, m) {
     kempe::bind_peel(m);
     kempe::bind_perturb(m);
     kempe::bind_proper(m);
+    kempe::bind_refinement(m);
     kempe::bind_saturation_assignment(m);
     kempe::bind_seeding(m);
     kempe::bind_separation(m);

@@ -55,7 +55,7 @@ def instance_parts(rng: Rng, size: int = 6) -> list[Any]:
     merged = rng.normal(size=(2, 2)).astype(dtype)
     source = np.arange(size, dtype=np.int32)
     source[:2] = -1, -2
-    return [rows, merged, source, rng.uniform(0, 2, size=size), graph(rng, size)]
+    return [rows, merged, source, rng.uniform(0, 2, size=size), graph(rng, size), 2]
 
 
 def colours(rng: Rng, size: int = 6, k: int = 3) -> Any:
@@ -129,6 +129,8 @@ ARGUMENTS: dict[str, Callable[[Rng], list[Any]]] = {
     "CutPool.scale_multipliers": lambda rng: [cut_pool(rng), 0.5],
     "Graph": lambda rng: weighted_graph(rng)[1:],
     "Instance": instance_parts,
+    "Instance.enter": lambda rng: [instance(rng)],
+    "Instance.leave": lambda rng: [instance(rng)],
     "SequentialSearch": lambda rng: [instance(rng), 3],
     "SequentialSearch.descend": lambda rng: [search(rng), colours(rng), soon()],
     "SequentialSearch.estimate": lambda rng: [search(rng), colours(rng), 1, 5],
@@ -215,6 +217,7 @@ ARGUMENTS: dict[str, Callable[[Rng], list[Any]]] = {
     "own_costs": lambda rng: [instance(rng), colours(rng), centroids(rng)],
     "peel": lambda rng: [graph(rng), 3],
     "points": lambda rng: [instance(rng), everyone()],
+    "refine_centroids": lambda rng: [instance(rng), everyone(), centroids(rng), 1e-3, soon()],
     "saturation_assignment": lambda rng: [instance(rng), centroids(rng)],
     "simultaneous_descend": lambda rng: [instance(rng), colours(rng), 3, soon(), _greedy],
     "simultaneous_settle": lambda rng: [

@@ -373,3 +373,18 @@ def test_latency_measures_both_with_idle_and_with_busy_cores(script, monkeypatch
     assert "cores as they are" in shown
     assert "all cores busy" in shown
     assert shown.count("8 clusters, 4 features") == 2
+
+
+def test_parallel_writes_its_table(script, tmp_path, monkeypatch):
+    parallel = script("parallel")
+    monkeypatch.setattr(parallel, "SIZES", ((2000, 3, 4),))
+    out = tmp_path / "parallel.md"
+    parallel.main(seeds=1, scale=0.5, dtype="float32", out=out)
+    assert "2,000 x 3, k = 4" in out.read_text(encoding="utf-8")
+
+
+def test_the_serial_share_is_that_of_amdahls_law(script):
+    walls = script("parallel").Walls
+    assert walls(1, 10, 5, 1, 1).serial_share(2) == 0
+    assert walls(1, 10, 6, 1, 1).serial_share(2) == pytest.approx(0.2)
+    assert walls(1, 10, 11, 1, 1).serial_share(2) == 1

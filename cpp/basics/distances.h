@@ -1,6 +1,8 @@
 // The arithmetic of the inner loops, compiled for several instruction sets where the compiler can.
 #pragma once
 
+#include <limits>
+
 namespace kempe {
 
 // Up to this many features a distance is not worth a call.
@@ -44,6 +46,24 @@ inline double rough_squared_distance(const double* a, const double* b, int d) {
 // f-th coordinate at by_feature[f * k + c]. With few features only the centroids are enough to fill
 // vector registers.
 void distances_by_feature(const double* point, const double* by_feature, int k, int d, double* out);
+
+// Several points at a time to all centroids, in the precision of the data. The centroids are stored
+// feature by feature in rows of `padded(k)` values, and so are the results of each point.
+constexpr int kTilePoints = 4, kTileCentroids = 8, kTileFeatures = 32;
+constexpr int padded(int k) {
+    return (k + kTileCentroids - 1) / kTileCentroids * kTileCentroids;
+}
+void tiled_distances(const float* const* points, const float* by_feature, int k, int d, float* out);
+void tiled_distances(const double* const* points, const double* by_feature, int k, int d,
+                     double* out);
+
+// Relative error of the roots of these sums and of rough_squared_distance, at most: half that of
+// the squares, all of whose terms are positive.
+template <class T>
+constexpr double distance_error(int d) {
+    const int additions = kTileFeatures + d / 16 + 4;
+    return additions * static_cast<double>(std::numeric_limits<T>::epsilon()) / 4;
+}
 
 // What it costs to insert a point of weight w into each cluster, once the centroid follows:
 // w W / (W + w) * distance. An empty cluster costs nothing.

@@ -15,8 +15,13 @@ nb::tuple saturation_assignment(const Instance& instance, In2<double> array) {
     std::vector<Colour> colours(instance.size, kUncoloured);
     const Vertex stuck = unlocked([&] {
         return with_distances(instance, [&](const auto& points, auto distance) {
-            for (Vertex v : instance.free_vertices)
-                colours[v] = nearest_colour(points[v], centroids, distance);
+            const auto& free = instance.free_vertices;
+            for_blocks(*instance.pool, instance.blocks(free.size()),
+                       [&](std::size_t begin, std::size_t end, int) {
+                           for (std::size_t i = begin; i < end; ++i)
+                               colours[free[i]] =
+                                   nearest_colour(points[free[i]], centroids, distance);
+                       });
             const auto choose = [&](Vertex v, auto&& admissible) {
                 return nearest_colour(points[v], centroids, distance, admissible);
             };

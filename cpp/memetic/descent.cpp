@@ -29,6 +29,7 @@ Descent<T>::Descent(const Instance& instance, const Points<T>& points, int k)
       distance_(k),
       insertion_(k) {
     candidates_.reserve(k);
+    if (instance.is_large()) lone_moves_.emplace(instance, partition_, k);
 }
 
 template <class T>
@@ -37,6 +38,7 @@ void Descent<T>::load(const Colour* colours) {
     tolerance_ = smallest_change();
     noted_ = false;
     restart_clock();
+    if (lone_moves_) lone_moves_->forget_all();
 }
 
 // Improvements below rounding error would never end; an average vertex sets the scale.
@@ -73,12 +75,16 @@ template <class T>
 void Descent<T>::run(Objective objective, Stopper& stopper) {
     objective_ = objective;
     passes_ = 0;
+    last_inertia_ = std::numeric_limits<double>::infinity();
     Time before;
     do {
         whole_chains_ = false;
         do {
             before = now_;
-            pass(stopper);
+            if (lone_moves_)
+                sweep_blocks(stopper);
+            else
+                pass(stopper);
         } while (now_ != before && !stopper.stopped() && goes_down());
         if (many_values_)
             swap_chains_by_table(stopper);
@@ -94,10 +100,23 @@ void Descent<T>::run(Objective objective, Stopper& stopper) {
 // lower the cost as measured anew, and no number falls for ever.
 template <class T>
 bool Descent<T>::goes_down() {
+    if (is_hopeless()) return false;
     if (++passes_ < kTrustedPasses) return true;
     const double before = measured_;
     measured_ = partition_.measured_cost();
     return passes_ == kTrustedPasses || measured_ < before;
+}
+
+// Whether a trial on large data lies so far above its start that at the present rate it would take
+// very many passes to get below. Chains may lower the inertia by more than single vertices do, but
+// not by that much. Most trials fail, and most of their time goes into the last small steps.
+template <class T>
+bool Descent<T>::is_hopeless() {
+    if (!lone_moves_ || objective_ != Objective::inertia) return false;
+    const double inertia = partition_.inertia(), step = last_inertia_ - inertia;
+    last_inertia_ = inertia;
+    const double above = inertia - trial_start_;
+    return above > kHopelessShare * trial_start_ && above > kHopelessSteps * step;
 }
 
 // Every vertex has looked at everything when a trial begins, so whatever it checked earlier counts
@@ -108,6 +127,8 @@ void Descent<T>::begin_trial() {
     note_optimum();
     partition_.begin_trial();
     trial_ = true;
+    if (lone_moves_) lone_moves_->begin_trial();
+    trial_start_ = partition_.inertia();
     settled_ = now_;
     remembered_.clear();
     saved_drift_ = drift_ + sweep_drift_;
@@ -130,11 +151,13 @@ template <class T>
 void Descent<T>::end_trial(bool keep) {
     partition_.end_trial(keep);
     trial_ = false;
+    trial_start_ = std::numeric_limits<double>::infinity();
     if (keep) {
-        keep_bounds();
+        if (!lone_moves_) keep_bounds();
         noted_ = false;
         return;
     }
+    if (lone_moves_) lone_moves_->undo_trial();
     advance();
     for_changed_since(settled_, [&](Colour c) { partition_.use_mean(c); });
     restore_bounds();
@@ -268,13 +291,10 @@ template <class T>
 inline double Descent<T>::removal_gain(Vertex v, double own_distance) const {
     const double w = instance_.weight[v];
     const Colour own = partition_.colour(v);
-    // The last vertex of a cluster stays: no cluster is ever emptied. Nor is it left with
-    // vertices of no weight alone, which have no mean.
-    if (partition_.cluster_size(own) == 1) return 0.0;
-    const double weight = partition_.cluster_weight(own), rest = weight - w;
-    if (rest <= kRounding * weight) return 0.0;
+    if (!partition_.may_leave(v)) return 0.0;
     if (objective_ == Objective::fixed_centroids) return w * own_distance;
-    return w * weight / rest * own_distance;
+    const double weight = partition_.cluster_weight(own);
+    return w * weight / (weight - w) * own_distance;
 }
 
 // Insertion cost with the centroid following, which is never above the one without.
@@ -351,6 +371,67 @@ void Descent<T>::sweep_blocked(Stopper& stopper) {
     begin_sweep();
     for (Vertex v : visits_)
         if (blocked_[v] && !stopper.should_stop()) look_again(v);
+}
+
+template <class T>
+void Descent<T>::sweep_blocks(Stopper& stopper) {
+    begin_sweep();
+    const auto& proposals = lone_moves_->find(objective_, blocked_, stopper);
+    const std::size_t many = instance_.size / kManyMoves;
+    if (proposals.size() <= many || !move_together(proposals)) move_in_turn(proposals, stopper);
+}
+
+// A step of k-means: whoever lies nearer to another centroid moves, then the centroids follow, and
+// neither raises the inertia. Returns whether any moved.
+template <class T>
+bool Descent<T>::move_together(const std::vector<Proposal>& proposals) {
+    const Time before = now_;
+    advance();
+    bool any = false;
+    for (const Proposal& proposal : proposals) {
+        const Colour from = partition_.colour(proposal.vertex);
+        if (!proposal.nearer || !partition_.move_alone(proposal.vertex, proposal.to)) continue;
+        any = true;
+        for (Colour c : {from, proposal.to}) {
+            if (changed_[c] != now_) touch(c);
+            recoloured_[c] = now_;
+        }
+        lone_moves_->accept(proposal);
+    }
+    if (!any) {
+        now_ = before;
+        return false;
+    }
+    partition_.follow_moves();
+    if (objective_ == Objective::inertia) follow_means(before);
+    return true;
+}
+
+// Each by the exact change of the objective as it comes. Where none improves it, which rounding may
+// have concealed, they look at all clusters again, so that the end is a local optimum.
+template <class T>
+void Descent<T>::move_in_turn(const std::vector<Proposal>& proposals, Stopper& stopper) {
+    const Time before = now_;
+    for (const Proposal& proposal : proposals) {
+        if (stopper.should_stop()) return;
+        if (!improves(proposal.vertex, proposal.to)) continue;
+        swap(partition_.single(proposal.vertex, proposal.to));
+        lone_moves_->accept(proposal);
+    }
+    if (now_ != before) return;
+    for (const Proposal& proposal : proposals) {
+        if (stopper.should_stop()) return;
+        visit_all_clusters(proposal.vertex);
+    }
+}
+
+template <class T>
+inline bool Descent<T>::improves(Vertex v, Colour to) const {
+    if (!partition_.moves_alone(v, to)) return false;
+    const double gain = removal_gain(v, partition_.distance(v, partition_.colour(v)));
+    const double w = instance_.weight[v], distance = partition_.distance(v, to);
+    const bool fixed = objective_ == Objective::fixed_centroids;
+    return (fixed ? w * distance : insertion_cost(to, w, distance)) < improvement_bar(gain);
 }
 
 template <class T>
@@ -538,6 +619,8 @@ inline void Descent<T>::swap(const Chain& chain) {
         note_drift(chain.from, partition_.step_from());
         note_drift(chain.to, partition_.step_to());
     }
+    if (lone_moves_)
+        for (Vertex u : partition_.chain()) lone_moves_->forget(u);
     advance();
     recoloured_[chain.to] = recoloured_[chain.from] = now_;
     if (standing_) return;

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "basics/stopper.h"
+#include "memetic/lone_moves.h"
 #include "memetic/neighbourhood.h"
 #include "memetic/partition.h"
 
@@ -54,6 +56,8 @@ class Descent {
     static constexpr double kManyValues = 2e6;
     static constexpr double kTableRounding = 1e-5;
     static constexpr int kTrustedPasses = 1000;
+    static constexpr std::size_t kManyMoves = 50;
+    static constexpr double kHopelessShare = 3e-3, kHopelessSteps = 40;
     static constexpr Time kLatest = std::numeric_limits<Time>::max() / 2;
 
     struct Bounds {
@@ -82,6 +86,7 @@ class Descent {
 
     double smallest_change() const;
     bool goes_down();
+    bool is_hopeless();
 
     // Gains and costs of moving one vertex.
     double removal_gain(Vertex v, double own_distance) const;
@@ -94,6 +99,12 @@ class Descent {
     void note_drift(Colour c, double step);
     double least_insertion(Vertex v) const;
     void remember_nearest(Vertex v, Colour own);
+
+    // All vertices of large data: many at once as long as many move, then one by one.
+    void sweep_blocks(Stopper& stopper);
+    bool move_together(const std::vector<Proposal>& proposals);
+    void move_in_turn(const std::vector<Proposal>& proposals, Stopper& stopper);
+    bool improves(Vertex v, Colour to) const;
 
     // Vertices that move alone.
     void pass(Stopper& stopper);
@@ -128,10 +139,13 @@ class Descent {
     Partition<T> partition_;
     const int k_, d_;
     const bool many_values_;
+    std::optional<LoneMoves<T>> lone_moves_;  // of large data
     Objective objective_ = Objective::inertia;
     double tolerance_ = 0.0;  // smaller changes of the objective are none
     int passes_ = 0;          // of the present run, over all vertices
-    double measured_ = 0.0;   // cost after the last pass that was not trusted
+    // Inertia where the running trial began, and after the last pass of large data.
+    double trial_start_ = std::numeric_limits<double>::infinity(), last_inertia_ = 0.0;
+    double measured_ = 0.0;  // cost after the last pass that was not trusted
 
     Time now_ = 0;
     Time settled_ = 0;              // when the running trial began

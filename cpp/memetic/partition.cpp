@@ -4,6 +4,10 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
+#include <span>
+
+#include "problem/means.h"
+#include "problem/tiles.h"
 
 namespace kempe {
 
@@ -37,6 +41,19 @@ void Partition<T>::load(const Colour* colours) {
     log_.clear();
 }
 
+// Sum of the weighted squared distances of all vertices to something.
+template <class T>
+template <class Distance>
+double Partition<T>::add_up(Distance&& distance_of) const {
+    return sum_blocks(*instance_.pool, instance_.blocks(instance_.size),
+                      [&](std::size_t begin, std::size_t end) {
+                          double total = 0.0;
+                          for (std::size_t v = begin; v < end; ++v)
+                              total += instance_.weight[v] * distance_of(static_cast<Vertex>(v));
+                          return total;
+                      });
+}
+
 // Total spread less what the means explain, which needs no look at the points. Of groups far apart
 // the means explain nearly everything, and what is left is nothing but rounding error.
 template <class T>
@@ -51,18 +68,12 @@ double Partition<T>::inertia() const {
 
 template <class T>
 double Partition<T>::measured_inertia() const {
-    double total = 0.0;
-    for (Vertex v = 0; v < instance_.size; ++v)
-        total += instance_.weight[v] * squared_distance(points_[v], mean(colour_[v]), d_);
-    return total;
+    return add_up([&](Vertex v) { return squared_distance(points_[v], mean(colour_[v]), d_); });
 }
 
 template <class T>
 double Partition<T>::measured_cost() const {
-    double total = 0.0;
-    for (Vertex v = 0; v < instance_.size; ++v)
-        total += instance_.weight[v] * distance(v, colour_[v]);
-    return total;
+    return add_up([&](Vertex v) { return distance(v, colour_[v]); });
 }
 
 template <class T>
@@ -165,6 +176,36 @@ void Partition<T>::swap(const Chain& chain, Objective objective) {
 }
 
 template <class T>
+bool Partition<T>::move_alone(Vertex v, Colour to) {
+    const Colour from = colour_[v];
+    if (!may_leave(v) || !moves_alone(v, to)) return false;
+    if (logging_) log_.emplace_back(v, from);
+    recolour(v, to);
+    weight_[from] -= instance_.weight[v];
+    weight_[to] += instance_.weight[v];
+    --size_[from];
+    ++size_[to];
+    moved_.push_back({v, from});
+    return true;
+}
+
+// Sums are about the old means, which keeps digits.
+template <class T>
+void Partition<T>::follow_moves() {
+    std::vector<double> shift(mean_.size());
+    add_by_cluster(instance_, points_, moved_.size(), k_, mean_.data(), shift.data(),
+                   [&](std::size_t i, auto&& add) {
+                       const auto [v, from] = moved_[i];
+                       add(v, from, -instance_.weight[v]);
+                       add(v, colour_[v], instance_.weight[v]);
+                   });
+    for (Colour c = 0; c < k_; ++c)
+        for (int f = 0; weight_[c] > 0 && f < d_; ++f)
+            mean(c)[f] += shift[std::size_t(c) * d_ + f] / weight_[c];
+    moved_.clear();
+}
+
+template <class T>
 void Partition<T>::begin_trial() {
     logging_ = true;
     log_.clear();
@@ -186,17 +227,22 @@ void Partition<T>::end_trial(bool keep) {
 
 template <class T>
 void Partition<T>::fill_table(std::vector<float>& table) const {
-    table.resize(instance_.constrained_vertices.size() * k_);
-    const std::vector<T> rounded(centroid_.begin(), centroid_.end());
-    float* row = table.data();
-    for (Vertex v : instance_.constrained_vertices) {
-        for (Colour c = 0; c < k_; ++c)
-            row[c] = static_cast<float>(
-                table_scale_ == 1.0
-                    ? rough_squared_distance(points_[v], rounded.data() + std::size_t(c) * d_, d_)
-                    : table_scale_ * distance(v, c));
-        row += k_;
-    }
+    const auto& vertices = instance_.constrained_vertices;
+    table.resize(vertices.size() * k_);
+    CentroidTiles<T> tiles(k_, d_);
+    tiles.place_all(centroid_.data());
+    const auto fill = [&](std::size_t begin, std::size_t end, int) {
+        tiles.measure(points_, std::span(vertices).subspan(begin, end - begin),
+                      [&](std::size_t i, const T* squared) {
+                          float* row = table.data() + (begin + i) * k_;
+                          for (Colour c = 0; c < k_; ++c)
+                              row[c] = static_cast<float>(
+                                  table_scale_ == 1.0
+                                      ? squared[c]
+                                      : table_scale_ * distance(vertices[begin + i], c));
+                      });
+    };
+    for_blocks(*instance_.pool, instance_.blocks(vertices.size()), fill);
 }
 
 template <class T>
@@ -257,14 +303,13 @@ void Partition<T>::compute_means() {
     std::fill(weight_.begin(), weight_.end(), 0.0);
     std::fill(size_.begin(), size_.end(), 0);
     for (Vertex v = 0; v < instance_.size; ++v) {
-        const Colour c = colour_[v];
-        const double w = instance_.weight[v];
-        weight_[c] += w;
-        ++size_[c];
-        const T* position = points_[v];
-        double* sum = mean(c);
-        for (int f = 0; f < d_; ++f) sum[f] += w * position[f];
+        weight_[colour_[v]] += instance_.weight[v];
+        ++size_[colour_[v]];
     }
+    add_by_cluster(instance_, points_, instance_.size, k_, nullptr, mean_.data(),
+                   [&](std::size_t v, auto&& add) {
+                       add(static_cast<Vertex>(v), colour_[v], instance_.weight[v]);
+                   });
     for (Colour c = 0; c < k_; ++c) {
         const double scale = weight_[c] > 0 ? 1.0 / weight_[c] : 0.0;
         for (int f = 0; f < d_; ++f) mean(c)[f] *= scale;
@@ -281,13 +326,12 @@ void Partition<T>::copy_by_feature(Colour c) {
 template <class T>
 void Partition<T>::measure_spread() {
     double total = 0.0;
-    for (Vertex v = 0; v < instance_.size; ++v) {
-        total += instance_.weight[v];
-        for (int f = 0; f < d_; ++f) origin_[f] += instance_.weight[v] * points_[v][f];
-    }
+    for (Vertex v = 0; v < instance_.size; ++v) total += instance_.weight[v];
+    add_by_cluster(
+        instance_, points_, instance_.size, 1, nullptr, origin_.data(),
+        [&](std::size_t v, auto&& add) { add(static_cast<Vertex>(v), 0, instance_.weight[v]); });
     for (double& x : origin_) x /= total;
-    for (Vertex v = 0; v < instance_.size; ++v)
-        spread_ += instance_.weight[v] * squared_distance(points_[v], origin_.data(), d_);
+    spread_ = add_up([&](Vertex v) { return squared_distance(points_[v], origin_.data(), d_); });
     // Squares of what is very large or very small have no place in a float.
     constexpr int ordinary = 40;
     const int digits = std::ilogb(spread_ / total);

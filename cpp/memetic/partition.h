@@ -42,6 +42,7 @@ class Partition {
     const double* cluster_weights() const { return weight_.data(); }
     int cluster_size(Colour c) const { return size_[c]; }
     const double* centroid(Colour c) const { return centroid_.data() + std::size_t(c) * d_; }
+    const Points<T>& points() const { return points_; }
     bool has_few_features() const { return !by_feature_.empty(); }
     const T* point(Vertex v) const { return points_[v]; }
     const std::vector<Vertex>& chain() const { return chain_.vertices(); }
@@ -120,6 +121,17 @@ class Partition {
     double step_from() const { return step_from_; }
     double step_to() const { return step_to_; }
 
+    // Whether its cluster remains if v leaves: no cluster is ever emptied, nor left with vertices
+    // of no weight alone, which have no mean.
+    bool may_leave(Vertex v) const {
+        const double weight = weight_[colour_[v]];
+        return size_[colour_[v]] > 1 && weight - instance_.weight[v] > kRounding * weight;
+    }
+    // Move a vertex, unless it may not leave or cannot move alone. The means follow with
+    // `follow_moves`, those of many vertices at once; the centroids stay.
+    bool move_alone(Vertex v, Colour to);
+    void follow_moves();
+
     // Between begin_trial() and end_trial(), recolourings are logged so that they can be undone.
     void begin_trial();
     void end_trial(bool keep);
@@ -130,10 +142,13 @@ class Partition {
  private:
     // Up to this many features, distances to all centroids are computed centroid-parallel.
     static constexpr int kCentroidParallel = 48;
+    static constexpr double kRounding = 1e-12;
 
     double* mean(Colour c) { return mean_.data() + std::size_t(c) * d_; }
     const double* mean(Colour c) const { return mean_.data() + std::size_t(c) * d_; }
 
+    template <class Distance>
+    double add_up(Distance&& distance_of) const;
     double measured_inertia() const;
     void add_to_shift(Vertex u, double w, const double* origin);
     template <class Add>
@@ -161,6 +176,7 @@ class Partition {
 
     bool logging_ = false;
     std::vector<std::pair<Vertex, Colour>> log_;
+    std::vector<std::pair<Vertex, Colour>> moved_;  // since the means followed: vertex, from where
     std::vector<double> saved_mean_, saved_weight_;
     std::vector<int> saved_size_;
 

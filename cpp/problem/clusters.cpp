@@ -20,16 +20,23 @@ nb::tuple means(const Instance& instance, In1<Colour> colours, int k) {
                           to_numpy(std::move(found.weight)));
 }
 
-// Call `use` with every supernode and its weighted squared distance to the centroid of its cluster.
+// Call `use` with every supernode and its weighted squared distance to the centroid of its cluster;
+// the sum of what it returns.
 template <class Use>
-void for_own_costs(const Instance& instance, const Colour* colours, const double* centroids,
-                   Use&& use) {
+double sum_own_costs(const Instance& instance, const Colour* colours, const double* centroids,
+                     Use&& use) {
     const int d = instance.dimension;
-    with_points(instance, [&](const auto& points) {
-        for (Vertex v = 0; v < instance.size; ++v) {
-            const double* centroid = centroids + static_cast<std::size_t>(colours[v]) * d;
-            use(v, instance.weight[v] * squared_distance(points[v], centroid, d));
-        }
+    return with_points(instance, [&](const auto& points) {
+        const auto add_block = [&](std::size_t begin, std::size_t end) {
+            double total = 0.0;
+            for (std::size_t v = begin; v < end; ++v) {
+                const double* centroid = centroids + static_cast<std::size_t>(colours[v]) * d;
+                total += use(v, instance.weight[v] *
+                                    squared_distance(points[static_cast<Vertex>(v)], centroid, d));
+            }
+            return total;
+        };
+        return sum_blocks(*instance.pool, instance.blocks(instance.size), add_block);
     });
 }
 
@@ -37,10 +44,8 @@ double between_inertia(const Instance& instance, In1<Colour> colours, In2<double
     check_centroids(centroids, instance.dimension);
     check_colours(colours, instance.size, static_cast<int>(centroids.shape(0)));
     return unlocked([&] {
-        double total = 0.0;
-        for_own_costs(instance, colours.data(), centroids.data(),
-                      [&](Vertex, double cost) { total += cost; });
-        return total;
+        return sum_own_costs(instance, colours.data(), centroids.data(),
+                             [](std::size_t, double cost) { return cost; });
     });
 }
 
@@ -49,8 +54,8 @@ Out1<double> own_costs(const Instance& instance, In1<Colour> colours, In2<double
     check_colours(colours, instance.size, static_cast<int>(centroids.shape(0)));
     std::vector<double> costs(instance.size);
     unlocked([&] {
-        for_own_costs(instance, colours.data(), centroids.data(),
-                      [&](Vertex v, double cost) { costs[v] = cost; });
+        sum_own_costs(instance, colours.data(), centroids.data(),
+                      [&](std::size_t v, double cost) { return costs[v] = cost; });
     });
     return to_numpy(std::move(costs));
 }

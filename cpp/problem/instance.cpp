@@ -46,8 +46,9 @@ void check_shapes(const In2<T>& rows, const In2<T>& merged, const In1<std::int32
 
 template <class T>
 void construct(Instance* self, In2<T> rows, In2<T> merged, In1<std::int32_t> source,
-               In1<double> weight, const StoredGraph& graph) {
+               In1<double> weight, const StoredGraph& graph, int n_threads) {
     check_shapes(rows, merged, source, weight, graph);
+    auto pool = std::make_unique<Pool>(n_threads);
     unlocked([&] {
         check_sources(source, rows.shape(0), merged.shape(0));
         check_weights(weight);
@@ -57,6 +58,7 @@ void construct(Instance* self, In2<T> rows, In2<T> merged, In1<std::int32_t> sou
     self->dimension = static_cast<int>(rows.shape(1));
     self->weight = weight.data();
     self->graph = graph.view();
+    self->pool = std::move(pool);
     const Points<T> points{rows.data(), merged.data(), source.data(), self->dimension};
     if constexpr (sizeof(T) == sizeof(float)) {
         self->single = true;
@@ -74,12 +76,15 @@ void bind_instance(nb::module_& m) {
     const auto borrow = [](auto& cls, auto constructor) {
         cls.def("__init__", constructor, nb::arg("rows").noconvert(), nb::arg("merged").noconvert(),
                 nb::arg("source").noconvert(), nb::arg("weight").noconvert(), nb::arg("graph"),
-                nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(),
-                nb::keep_alive<1, 5>(), nb::keep_alive<1, 6>());
+                nb::arg("n_threads") = 1, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(),
+                nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>(), nb::keep_alive<1, 6>());
     };
     nb::class_<Instance> cls(m, "Instance");
     borrow(cls, &construct<float>);
     borrow(cls, &construct<double>);
+    cls.def_prop_ro("is_large", &Instance::is_large)
+        .def("enter", [](const Instance& instance) { instance.pool->occupy(1); })
+        .def("leave", [](const Instance& instance) { instance.pool->occupy(-1); });
 }
 
 }  // namespace kempe

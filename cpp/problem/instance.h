@@ -2,11 +2,14 @@
 // cannot-link graph between them. It only borrows its arrays; the Python side keeps them alive.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <utility>
 #include <vector>
 
 #include "basics/distances.h"
+#include "basics/pool.h"
 #include "graph/graph.h"
 
 namespace kempe {
@@ -38,6 +41,19 @@ struct Instance {
     // graph code. The others are constrained.
     std::vector<Vertex> free_vertices;
     std::vector<Vertex> constrained_vertices;
+    std::unique_ptr<Pool> pool;  // works for every kernel that is given the instance
+
+    // Whether loops over vertices are worth several threads, and bounds worth their memory.
+    bool is_large() const { return double(size) * dimension >= kLarge; }
+    // Blocks of so many vertices: about as many values in each whatever the dimension, so that
+    // they depend on the data alone. Small data is one block.
+    Blocks blocks(std::size_t vertices) const {
+        const std::size_t length = std::max(kLeastBlock, kBlockValues / dimension);
+        return {vertices, is_large() ? length : std::max<std::size_t>(vertices, 1)};
+    }
+
+    static constexpr double kLarge = 1e6;
+    static constexpr std::size_t kBlockValues = 65536, kLeastBlock = 128;
 };
 
 // Call `body` with the instance's points in their own floating-point type.

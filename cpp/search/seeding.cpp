@@ -44,11 +44,15 @@ std::vector<Vertex> seed_vertices(const Instance& instance, const Points<T>& poi
             const std::size_t position =
                 total > 0 ? draw(mass, total, random) : random.below(static_cast<std::uint32_t>(n));
             const T* seed = points[candidates[position]];
-            double trial_total = 0.0;
-            for (std::size_t i = 0; i < n; ++i) {
-                trial[i] = std::min(nearest[i], distance(points[candidates[i]], seed));
-                trial_total += instance.weight[candidates[i]] * trial[i];
-            }
+            const auto look = [&](std::size_t begin, std::size_t end) {
+                double part = 0.0;
+                for (std::size_t i = begin; i < end; ++i) {
+                    trial[i] = std::min(nearest[i], distance(points[candidates[i]], seed));
+                    part += instance.weight[candidates[i]] * trial[i];
+                }
+                return part;
+            };
+            const double trial_total = sum_blocks(*instance.pool, instance.blocks(n), look);
             if (trial_total < best_total) {
                 best_total = trial_total;
                 best_position = position;

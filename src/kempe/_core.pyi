@@ -37,7 +37,17 @@ class Instance:
         source: _Ints,
         weight: _Floats,
         graph: Graph,
+        n_threads: int = 1,
     ) -> None: ...
+    @property
+    def is_large(self) -> bool:
+        """Whether kernels divide loops over the supernodes among threads."""
+
+    def enter(self) -> None:
+        """Announce a thread of Python that works on this problem: those of kernels make room."""
+
+    def leave(self) -> None:
+        """Take that back."""
 
 class Stopper:
     """Tells kernels when to stop: after ``seconds``, on ``stop()``, or on a signal.
@@ -190,6 +200,14 @@ def anneal(
 
 def kmeans_plus_plus(instance: Instance, candidates: _Ints, n_clusters: int, seed: int) -> _Ints:
     """Supernodes drawn by greedy k-means++ from ``candidates``."""
+
+def refine_centroids(
+    instance: Instance, vertices: _Ints, centroids: _Floats, share: float, stopper: Stopper
+) -> _Floats:
+    """Centroids after k-means steps on some supernodes.
+
+    The first step that lowers the cost by less than a share of it is the last.
+    """
 
 def own_costs(instance: Instance, colours: _Ints, centroids: _Floats) -> _Floats:
     """Weighted squared distance of every supernode to its centroid."""

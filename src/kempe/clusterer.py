@@ -162,7 +162,11 @@ class ConstrainedClusterer(
         _check_squares(data, weights)
         _warn_if_repeated(data, int(self.n_clusters))
         problem = Problem.build(
-            data, constraints, n_clusters=int(self.n_clusters), sample_weight=weights
+            data,
+            constraints,
+            n_clusters=int(self.n_clusters),
+            sample_weight=weights,
+            n_threads=self._n_threads,
         )
         if problem.n_supernodes < self.n_clusters:
             raise ValueError(
@@ -170,6 +174,11 @@ class ConstrainedClusterer(
                 f"n_clusters={self.n_clusters}; ask for fewer clusters or drop some pairs"
             )
         return problem
+
+    @property
+    def _n_threads(self) -> int:
+        """Threads of the kernels."""
+        return 1
 
     def _validate_rows(self, X: ArrayLike, *, reset: bool) -> NDArray[Any]:
         _check_kind(X)

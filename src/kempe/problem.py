@@ -76,6 +76,7 @@ class Problem:
         *,
         n_clusters: int,
         sample_weight: NDArray[np.float64] | None = None,
+        n_threads: int = 1,
     ) -> Problem:
         """Merge must-linked rows and turn cannot-link pairs into edges.
 
@@ -83,6 +84,8 @@ class Problem:
         ----------
         X
             Data of shape (n_rows, n_features), float32 or float64, finite.
+        n_threads
+            Threads of the kernels, if the data is large. Results do not depend on it.
 
         Raises
         ------
@@ -98,7 +101,7 @@ class Problem:
         rows, shift = _centred(np.ascontiguousarray(X))
         weight = np.bincount(supernode, sample_weight, minlength=size).astype(np.float64)
         source, merged, within = _merge(rows, supernode, size, sample_weight)
-        core = _core.Instance(rows, merged, source, weight, graph)
+        core = _core.Instance(rows, merged, source, weight, graph, n_threads)
         return cls(
             n_clusters=n_clusters,
             rows=rows,

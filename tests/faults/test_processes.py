@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 from kempe import methods
+from kempe.problem import Problem
 
 needs_proc = pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs /proc")
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
@@ -51,6 +52,27 @@ def test_a_fork_after_use_can_fit(case, name):
     os.close(writer)
     with os.fdopen(reader, "rb") as answer:
         assert answer.read() == expected.tobytes()
+    assert os.waitpid(child, 0)[1] == 0
+
+
+@needs_fork
+def test_a_fork_can_use_and_free_a_problem_with_threads():
+    """Large data has threads of its own, of which the child has none."""
+    X = np.random.default_rng(0).normal(size=(100_000, 12))
+    problem = Problem.build(X, n_clusters=4, n_threads=2)
+    colours = np.arange(100_000, dtype=np.int32) % 4
+    expected = problem.means(colours)[0].tobytes()
+    reader, writer = os.pipe()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        child = os.fork()
+    if child == 0:
+        os.write(writer, problem.means(colours)[0].tobytes())
+        del problem
+        os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader, "rb") as answer:
+        assert answer.read() == expected
     assert os.waitpid(child, 0)[1] == 0
 
 

@@ -83,7 +83,8 @@ def test_plus_plus_on_much_data_draws_from_a_part_of_it(planted, monkeypatch):
         return (centroids[:, None] == problem.points(part)).all(axis=2).any(axis=1).all()
 
     assert not among(part)
-    monkeypatch.setattr(seeding, "SEEDING_BUDGET", 1)  # leaves four for each centroid
+    monkeypatch.setattr(seeding, "SEEDING_BUDGET", 1)
+    monkeypatch.setattr(seeding, "SEEDED_PER_CLUSTER", 4)
     assert among(part)
 
 

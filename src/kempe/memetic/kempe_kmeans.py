@@ -141,13 +141,17 @@ class KempeKMeans(SearchingClusterer):
             rng,
             self._settings if self.max_mutations is None else replace(self._settings, agreement=0),
             init=self.init,
-            n_jobs=effective_n_jobs(self.n_jobs),
+            n_jobs=self._n_threads,
         )
 
     def _mutations(self, problem: Problem) -> int:
         if self.max_mutations is not None:
             return self.max_mutations
         return self._settings.max_mutations(problem.n_clusters)
+
+    @property
+    def _n_threads(self) -> int:
+        return int(effective_n_jobs(self.n_jobs))
 
     @property
     def _settings(self) -> MemeticParams:

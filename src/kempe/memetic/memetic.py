@@ -16,6 +16,7 @@ from queue import SimpleQueue
 
 import numpy as np
 
+from kempe import _core
 from kempe.exceptions import NoSolutionFoundError
 from kempe.kskm.shift import match
 from kempe.memetic.enumeration import best_of_all
@@ -134,13 +135,14 @@ class _MemeticSearch:
         population: list[Solution] = []
         agreement = Agreement(self.plan.agreement)
         first = 0
+        core = self.recorder.problem.core
         with ThreadPoolExecutor(max(1, n_jobs)) as pool, self._stopping():
             # There is always a first solution, however short the time.
             while self.recorder.best is None or not self.recorder.should_stop():
                 rngs = rng.spawn(self.plan.generation_size)
                 tasks = self._generation(population, first, rngs)
                 first += len(rngs)
-                newcomers = self._newcomers(_side_by_side(tasks, pool, n_jobs))
+                newcomers = self._newcomers(_side_by_side(tasks, pool, n_jobs, core))
                 if newcomers is None:
                     return
                 population = self._survivors([*population, *newcomers])
@@ -263,24 +265,28 @@ class _MemeticSearch:
 
 
 def _side_by_side(
-    tasks: list[Iterator[_Step]], pool: ThreadPoolExecutor, n_jobs: int
+    tasks: list[Iterator[_Step]], pool: ThreadPoolExecutor, n_jobs: int, core: _core.Instance
 ) -> Iterator[Iterable[_Step]]:
     """Run individuals one after the other, or in threads; in the same order either way."""
     if n_jobs == 1:
         yield from tasks
     else:
-        yield from [_streamed(task, pool) for task in tasks]
+        yield from [_streamed(task, pool, core) for task in tasks]
 
 
-def _streamed(task: Iterator[_Step], pool: ThreadPoolExecutor) -> Iterator[_Step]:
+def _streamed(
+    task: Iterator[_Step], pool: ThreadPoolExecutor, core: _core.Instance
+) -> Iterator[_Step]:
     """Begin a task in a thread at once and pass its steps on as they come."""
     steps: SimpleQueue[_Step | None] = SimpleQueue()
 
     def work() -> None:
+        core.enter()
         try:
             for step in task:
                 steps.put(step)
         finally:
+            core.leave()
             steps.put(None)
 
     future = pool.submit(work)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from kempe import _core
 from kempe.kskm.dsatur import any_colouring, first_colouring, starting_solution
 from kempe.memetic.params import Plan
-from kempe.problem import Colours
+from kempe.problem import Colours, Problem
 from kempe.search.descent import Context
-from kempe.search.seeding import Init, starting_centroids
+from kempe.search.seeding import Init, refined_centroids, starting_centroids
 
 # Another round of saturation-ordered assignment must have lowered the inertia by this share.
 WORTHWHILE = 1e-3
@@ -42,12 +42,20 @@ class Starts:
         init = self.init if given else "k-means++"
         centroids = starting_centroids(context.problem, init, context.rng)
         exhaustive = self.plan.exhaustive_start
+        if self._is_sampled(context.problem):
+            centroids = refined_centroids(context.problem, centroids, context.rng, context.stopper)
+            return first_colouring(context, centroids, exhaustive=exhaustive, known=self.known)
         if self.plan.saturation_rounds and self.known is None:
             colours = first_colouring(context, centroids, exhaustive=exhaustive)
             return _repeated(context, colours, self.plan.saturation_rounds)
         return starting_solution(
             context, centroids, self.plan.descent, exhaustive=exhaustive, known=self.known
         )
+
+    def _is_sampled(self, problem: Problem) -> bool:
+        """Whether to refine centroids that were drawn, which pays for large data alone."""
+        drawn = isinstance(self.init, str)
+        return problem.core.is_large and drawn and not self.plan.saturation_rounds
 
 
 def _repeated(context: Context, colours: Colours, rounds: int) -> Colours:

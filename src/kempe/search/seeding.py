@@ -13,8 +13,15 @@ from kempe.problem import Centroids, Problem
 Init: TypeAlias = Literal["k-means++", "random"] | NDArray[np.floating]
 
 # k-means++ looks at every candidate for every centroid; beyond this many multiplications it
-# draws its candidates from a random part of the supernodes.
-SEEDING_BUDGET = 2_000_000_000
+# draws its candidates from a random part of the supernodes, with so many for each cluster at least.
+SEEDED_PER_CLUSTER = 64
+SEEDING_BUDGET = 30_000_000
+
+# Centroids are refined on samples of these shares of the supernodes, one after the other, each
+# with at least so many supernodes per cluster, until a step lowers the cost by less than a share.
+SAMPLES = (1 / 64, 1 / 16, 1 / 4)
+SAMPLED_PER_CLUSTER = 128
+REFINED = 1e-6
 
 
 def starting_centroids(problem: Problem, init: Init, rng: np.random.Generator) -> Centroids:
@@ -38,12 +45,29 @@ def starting_centroids(problem: Problem, init: Init, rng: np.random.Generator) -
     return np.ascontiguousarray(centroids - problem.shift)
 
 
+def refined_centroids(
+    problem: Problem, centroids: Centroids, rng: np.random.Generator, stopper: _core.Stopper
+) -> Centroids:
+    """Let centroids follow samples of the supernodes, whatever the constraints.
+
+    On large data most of the way to a local optimum is cheaper on a small part of it.
+    """
+    size = problem.n_supernodes
+    for share in SAMPLES:
+        wanted = max(int(share * size), SAMPLED_PER_CLUSTER * problem.n_clusters)
+        if 3 * wanted > size:
+            break
+        sample = np.sort(rng.choice(size, size=wanted, replace=False)).astype(np.int32)
+        centroids = _core.refine_centroids(problem.core, sample, centroids, REFINED, stopper)
+    return centroids
+
+
 def _plus_plus(problem: Problem, rng: np.random.Generator) -> NDArray[np.int32]:
     k = problem.n_clusters
     trials = 2 + int(np.log(k))
     affordable = SEEDING_BUDGET // (k * trials * max(1, problem.n_features))
     candidates = problem.everyone
-    size = max(affordable, 4 * k)
+    size = max(affordable, SEEDED_PER_CLUSTER * k)
     if size < candidates.size:
         candidates = np.sort(rng.choice(candidates, size=size, replace=False))
     return _core.kmeans_plus_plus(problem.core, candidates, k, int(rng.integers(2**63)))
