@@ -537,7 +537,7 @@ inline bool Descent<T>::try_alone(Vertex v, Colour to) {
 template <class T>
 void Descent<T>::swap_whole_chains(Stopper& stopper) {
     whole_chains_ = true;
-    for (Vertex v : trial_ ? visits_ : instance_.constrained_vertices)
+    for (Vertex v : trial_ && !lone_moves_ ? visits_ : instance_.constrained_vertices)
         if (blocked_[v] && !stopper.should_stop()) look_again(v);
 }
 
