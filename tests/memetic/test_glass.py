@@ -144,3 +144,15 @@ def test_a_glassy_problem_is_annealed_unless_that_is_switched_off():
         assert "anneal" not in plain.result_.statistics.kind
         lower += annealed_too and model.inertia_ < plain.inertia_
     assert lower > 0
+
+
+def test_annealing_does_not_depend_on_the_number_of_threads():
+    problem = glassy(0, n=150, k=4, n_pairs=700)
+    models = [
+        KempeKMeans(4, random_state=3, n_jobs=n_jobs).fit(
+            problem.rows, constraints=problem.constraints
+        )
+        for n_jobs in (1, 2)
+    ]
+    assert "anneal" in models[0].result_.statistics.kind
+    np.testing.assert_array_equal(models[0].labels_, models[1].labels_)
