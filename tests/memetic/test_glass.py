@@ -8,7 +8,7 @@ import pytest
 from core_random import CoreRandom
 from kempe import Constraints, KempeKMeans, _core
 from kempe.memetic import MemeticParams
-from kempe.memetic.glass import annealed, blocked_share, is_glassy
+from kempe.memetic.glass import BLOCKED, annealed, blocked_share, is_glassy
 from kempe.problem import Problem
 from kempe.search.result import Solution
 from random_problems import context_of, neighbours, random_problem
@@ -120,7 +120,7 @@ def test_only_blocked_clusterings_that_differ_are_glassy():
     low = solution(problem, search.descend(first, _core.Stopper(1e9)))
     high = solution(problem, first)
     assert high.inertia > 1.01 * low.inertia
-    assert is_glassy(problem, [low, high]) == (blocked_share(problem, low.colours) > 0.25)
+    assert is_glassy(problem, [low, high]) == (blocked_share(problem, low.colours) > BLOCKED)
     assert not is_glassy(problem, [low, low])
     assert not is_glassy(problem, [low])
     free = Problem.build(problem.rows, n_clusters=3)
