@@ -8,7 +8,7 @@ import pytest
 from core_random import CoreRandom
 from kempe import Constraints, KempeKMeans, _core
 from kempe.memetic import MemeticParams
-from kempe.memetic.glass import annealed, blocked_share, is_glassy
+from kempe.memetic.glass import BLOCKED, annealed, blocked_share, is_glassy
 from kempe.problem import Problem
 from kempe.search.result import Solution
 from random_problems import context_of, neighbours, random_problem
@@ -120,7 +120,7 @@ def test_only_blocked_clusterings_that_differ_are_glassy():
     low = solution(problem, search.descend(first, _core.Stopper(1e9)))
     high = solution(problem, first)
     assert high.inertia > 1.01 * low.inertia
-    assert is_glassy(problem, [low, high]) == (blocked_share(problem, low.colours) > 0.25)
+    assert is_glassy(problem, [low, high]) == (blocked_share(problem, low.colours) > BLOCKED)
     assert not is_glassy(problem, [low, low])
     assert not is_glassy(problem, [low])
     free = Problem.build(problem.rows, n_clusters=3)
@@ -144,3 +144,15 @@ def test_a_glassy_problem_is_annealed_unless_that_is_switched_off():
         assert "anneal" not in plain.result_.statistics.kind
         lower += annealed_too and model.inertia_ < plain.inertia_
     assert lower > 0
+
+
+def test_annealing_does_not_depend_on_the_number_of_threads():
+    problem = glassy(0, n=150, k=4, n_pairs=700)
+    models = [
+        KempeKMeans(4, random_state=3, n_jobs=n_jobs).fit(
+            problem.rows, constraints=problem.constraints
+        )
+        for n_jobs in (1, 2)
+    ]
+    assert "anneal" in models[0].result_.statistics.kind
+    np.testing.assert_array_equal(models[0].labels_, models[1].labels_)

@@ -89,7 +89,7 @@ def test_every_descent_returns_a_proper_full_clustering(descent, n_jobs):
 
 def test_recombination_takes_part_once_the_population_is_full():
     problem, _ = random_problem(2, n=60, k=5)
-    settings = {"population_size": 3, "extra_relocations": 2, "agreement": 0}
+    settings = {"population_size": 3, "extra_relocations": 2, "agreement": 0, "annealing": False}
     result = search(problem, MaxMutations(3000), **settings)
     assert_sound(problem, result)
     kinds = result.statistics.kind

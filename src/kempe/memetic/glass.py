@@ -21,7 +21,7 @@ from kempe.search.seeding import starting_centroids
 SPREAD = 0.01
 # and this share of the constrained supernodes would rather be in another cluster. Elsewhere one of
 # the two is far smaller.
-BLOCKED = 0.25
+BLOCKED = 0.4
 
 # Temperatures and prices of a violated pair, in units of the mean cost above the nearest cluster
 # without constraints. A price that is high from the start freezes at once.

@@ -145,10 +145,9 @@ class _MemeticSearch:
                 newcomers = self._newcomers(_side_by_side(tasks, pool, n_jobs, core))
                 if newcomers is None:
                     return
+                if first == self.plan.generation_size and self._is_glassy(newcomers):
+                    newcomers += self._annealed_generations(newcomers, rng, pool, n_jobs)
                 population = self._survivors([*population, *newcomers])
-                if self.plan.anneals_glass and is_glassy(self.recorder.problem, population):
-                    self._anneal(rng, pool, n_jobs)
-                    return
                 if self._is_exhausted(population, first) or agreement.reached_by(newcomers):
                     return
 
@@ -165,17 +164,29 @@ class _MemeticSearch:
             for position, rng in enumerate(rngs[:left])
         ]
 
-    def _anneal(self, rng: np.random.Generator, pool: ThreadPoolExecutor, n_jobs: int) -> None:
+    def _is_glassy(self, newcomers: list[Solution]) -> bool:
+        return self.plan.anneals_glass and is_glassy(self.recorder.problem, newcomers)
+
+    def _annealed_generations(
+        self,
+        known: list[Solution],
+        rng: np.random.Generator,
+        pool: ThreadPoolExecutor,
+        n_jobs: int,
+    ) -> list[Solution]:
         """Make clusterings by annealing, each from centroids of its own."""
+        made: list[Solution] = []
+        otherwise = min(known, key=lambda solution: solution.inertia).colours
         for _ in range(ANNEALED_GENERATIONS):
             left = rng.spawn(self.plan.generation_size)[: self.recorder.mutations_left]
-            tasks = [self._annealed(self.recorder.context(each)) for each in left]
-            if not tasks or self._newcomers(_side_by_side(tasks, pool, n_jobs)) is None:
-                return
+            tasks = [self._annealed(self.recorder.context(each), otherwise) for each in left]
+            made += self._newcomers(_side_by_side(tasks, pool, n_jobs)) or []
+            if self.recorder.should_stop():
+                break
+        return made
 
-    def _annealed(self, context: Context) -> Iterator[_Step]:
-        assert self.recorder.best is not None
-        colours = annealed(context, self.recorder.best.colours)
+    def _annealed(self, context: Context, otherwise: Colours) -> Iterator[_Step]:
+        colours = annealed(context, otherwise)
         colours = self.plan.descent.descend(context, colours)
         yield _Step(full_solution(context.problem, colours), "anneal", 1)
 
