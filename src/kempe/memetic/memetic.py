@@ -180,7 +180,10 @@ class _MemeticSearch:
         for _ in range(ANNEALED_GENERATIONS):
             left = rng.spawn(self.plan.generation_size)[: self.recorder.mutations_left]
             tasks = [self._annealed(self.recorder.context(each), otherwise) for each in left]
-            made += self._newcomers(_side_by_side(tasks, pool, n_jobs)) or []
+            made += (
+                self._newcomers(_side_by_side(tasks, pool, n_jobs, self.recorder.problem.core))
+                or []
+            )
             if self.recorder.should_stop():
                 break
         return made
