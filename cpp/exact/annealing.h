@@ -30,9 +30,7 @@ struct Schedule {
     }
 
     // A short end to this one in which the last conflicts vanish.
-    Schedule quench() const {
-        return {sweeps / 10, cold, cold / 10, expensive, 10 * expensive};
-    }
+    Schedule quench() const { return {sweeps / 10, cold, cold / 10, expensive, 10 * expensive}; }
 
     // Call `use` with the temperature and the price of each sweep.
     template <class Use>
