@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from importlib.metadata import version as installed_version
+from pathlib import Path
+
+DOCS = Path(__file__).parent
+sys.path[:0] = [str(DOCS), str(DOCS / "_extensions")]
 
 project = "kempe"
 author = "The kempe developers"
@@ -12,18 +17,28 @@ version = release = installed_version("kempe")
 extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
     "numpydoc",
     "myst_parser",
+    "sphinx_copybutton",
+    "sphinx_design",
     "sphinx_gallery.gen_gallery",
+    # Of our own, in docs/_extensions.
+    "command_reference",
+    "mathml",
+    "pictures",
+    "signatures",
 ]
-exclude_patterns = ["_build", "_generated", "results"]
-myst_enable_extensions = ["colon_fence", "dollarmath"]
+exclude_patterns = ["_build", "_generated", "_templates", "results"]
+templates_path = ["_templates"]
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
+html_math_renderer = "mathml"
 
 autosummary_generate = True
 autodoc_typehints = "signature"
 autodoc_member_order = "bysource"
+autodoc_preserve_defaults = True
+python_maximum_signature_line_length = 80
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 
@@ -41,13 +56,16 @@ sphinx_gallery_conf = {
 html_theme = "pydata_sphinx_theme"
 html_title = "kempe"
 html_static_path = ["_static"]
+html_css_files = ["kempe.css"]
+html_extra_path = ["results/report.html"]  # a page of its own, linked from results.md
+html_show_sourcelink = False
 html_theme_options = {
     "github_url": "https://github.com/kempe-clustering/kempe",
     "show_prev_next": False,
     "navbar_align": "left",
+    "header_links_before_dropdown": 6,
     "footer_start": ["copyright"],
     "footer_end": [],
 }
-# Only the examples and the reference have pages below them; elsewhere the place is for the text.
-WITHOUT_SIDEBAR = "index install user_guide methods benchmarks performance architecture changelog"
-html_sidebars = {page: [] for page in WITHOUT_SIDEBAR.split()}
+# Pages with others below them show these; elsewhere the place is for the text.
+html_sidebars = {"*": [], "api": ["sidebar-nav-bs"]}
