@@ -118,7 +118,13 @@ def tight() -> list[Panel]:
         draw_graph(ax, points, edges, colours)
         for number, point in zip(numbers, points, strict=True):
             ax.annotate(
-                str(number + 1), point, ha="center", va="center", color="white", fontsize=8, zorder=4
+                str(number + 1),
+                point,
+                ha="center",
+                va="center",
+                color="white",
+                fontsize=8,
+                zorder=4,
             )
         ax.set_title(f"{name}: {count} chain{'s' if count > 1 else ''}")
         panels.append(
@@ -148,9 +154,7 @@ def relocation() -> list[Panel]:
             members = points[model.labels_ == cluster]
             ax.scatter(*members.T, s=9, color=PALETTE[cluster % 5], marker="os^"[cluster // 5])
         for width, colour in ((5, "white"), (2, "black")):
-            ax.scatter(
-                *model.cluster_centers_.T, s=80, marker="x", linewidths=width, color=colour
-            )
+            ax.scatter(*model.cluster_centers_.T, s=80, marker="x", linewidths=width, color=colour)
         ax.set_title(f"{name}: inertia {model.inertia_:.0f}")
         ax.set_aspect("equal")
         ax.axis("off")

@@ -100,7 +100,9 @@ def searches() -> list[Panel]:
     names = [row[0].replace(", relocations only", ",\nrelocations only") for row in rows]
     figure, ax = new_figure(5.4, 2.6)
     places = np.arange(len(names))[::-1]
-    ax.barh(places, excess, color=[GREEN if "kempe" in name else BLUE for name in names], height=0.6)
+    ax.barh(
+        places, excess, color=[GREEN if "kempe" in name else BLUE for name in names], height=0.6
+    )
     ax.set_yticks(places, names)
     ax.tick_params(axis="y", length=0)
     ax.set_xlabel("inertia, mean % above the lowest of each instance")

@@ -77,8 +77,9 @@ def as_svg(panel: Panel, name: str) -> str:
     drawing = re.sub(r"<metadata>.*?</metadata>", "", drawing, flags=re.DOTALL)
     drawing = IDS.sub(rf"\g<1>{name}-", drawing.replace(INK.lower(), "currentColor"))
     width = panel.figure.get_figwidth() * 100
-    return f'<svg role="img" aria-label="{escape(panel.description)}" style="width:{width:.0f}px"' + (
-        re.sub(r'\s(width|height)="[\d.]+pt"', "", drawing, count=2)
+    return (
+        f'<svg role="img" aria-label="{escape(panel.description)}" style="width:{width:.0f}px"'
+        + (re.sub(r'\s(width|height)="[\d.]+pt"', "", drawing, count=2))
     )
 
 

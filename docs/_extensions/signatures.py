@@ -8,7 +8,8 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-REFERENCE = re.compile(r":(?:ref|doc|term):`([^<`]*?)\s*(?:<[^`]*>)?`")
+TITLED = re.compile(r":(?:ref|term):`([^<`]+?)\s*<[^`]*>`")
+BARE = re.compile(r":(?:ref|term):`[^`]*`")
 
 
 class Written(str):
@@ -52,7 +53,7 @@ def drop_references(
     """Keep only the words of references in what is inherited: they lead into other manuals."""
     module = inspect.getmodule(inspect.unwrap(obj)) if callable(obj) else None
     if module is not None and not module.__name__.startswith("kempe"):
-        lines[:] = [REFERENCE.sub(r"\1", line) for line in lines]
+        lines[:] = [BARE.sub("scikit-learn's manual", TITLED.sub(r"\1", line)) for line in lines]
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -110,6 +110,11 @@ class CriticalPairs:
 
         False if the pairs can be satisfied, if one is not among the constraints, or if
         ``seconds`` do not suffice to tell.
+
+        Parameters
+        ----------
+        seconds
+            Most time to spend.
         """
         if not _contained(self.pairs, constraints.cannot_link).all():
             return False

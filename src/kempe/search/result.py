@@ -14,7 +14,15 @@ COLUMNS = ("iteration", "kind", "inertia", "best_inertia", "elapsed")
 
 @dataclass(frozen=True)
 class Solution:
-    """A proper colouring of the supernodes and its inertia."""
+    """A proper colouring of the supernodes and its inertia.
+
+    Attributes
+    ----------
+    colours
+        Cluster of each supernode.
+    inertia
+        Sum of squared distances to the means of the clusters.
+    """
 
     colours: Colours
     inertia: float
@@ -22,7 +30,21 @@ class Solution:
 
 @dataclass
 class Statistics:
-    """One row per solution that the search has looked at."""
+    """One row per solution that the search has looked at.
+
+    Attributes
+    ----------
+    iteration
+        Mutations before each solution.
+    kind
+        Where each came from, for example ``"start"`` or ``"perturb"``.
+    inertia
+        Inertia of each.
+    best_inertia
+        Lowest inertia up to each.
+    elapsed
+        Seconds of wall time until each.
+    """
 
     iteration: list[int] = field(default_factory=list)
     kind: list[str] = field(default_factory=list)
@@ -33,7 +55,13 @@ class Statistics:
     def append(
         self, iteration: int, kind: str, inertia: float, best_inertia: float, elapsed: float
     ) -> None:
-        """Add a row."""
+        """Add a row.
+
+        Parameters
+        ----------
+        iteration, kind, inertia, best_inertia, elapsed
+            One value for each of the lists above.
+        """
         self.iteration.append(iteration)
         self.kind.append(kind)
         self.inertia.append(inertia)
@@ -96,7 +124,13 @@ class Result:
         )
 
     def to_csv(self, path: str | Path) -> None:
-        """Write the history to a CSV file."""
+        """Write the history to a CSV file.
+
+        Parameters
+        ----------
+        path
+            The file; an existing one is replaced.
+        """
         with replacing(path) as file:
             writer = csv.writer(file)
             writer.writerow(COLUMNS)
