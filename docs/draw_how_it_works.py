@@ -32,7 +32,7 @@ EDGES = np.array(
 
 
 def chains(edges: NDArray[Any], colours: NDArray[Any], first: int, second: int) -> NDArray[Any]:
-    """Number the Kempe chains of two colours; -1 for vertices of other colours."""
+    """Give the number of each vertex's Kempe chain of two colours; -1 for other colours."""
     inside = np.isin(colours, (first, second))
     kept = edges[inside[edges].all(axis=1)]
     graph = sparse.coo_array((np.ones(len(kept)), kept.T), shape=(len(colours),) * 2)
@@ -143,7 +143,7 @@ def blobs() -> tuple[NDArray[Any], Constraints]:
 
 
 def relocation() -> list[Panel]:
-    """A single descent, and what relocations make of it."""
+    """Draw a single descent, and what relocations make of it."""
     points, constraints = blobs()
     panels = []
     for name, mutations in (("One descent", 0), ("64 relocations later", 64)):

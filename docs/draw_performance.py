@@ -94,7 +94,7 @@ def compare() -> list[Panel]:
 
 
 def searches() -> list[Panel]:
-    """Searches after the same time."""
+    """Draw what searches reach in the same time."""
     header, rows = table("searches")
     excess = 100 * (column(rows, header.index("mean")) - 1)
     names = [row[0].replace(", relocations only", ",\nrelocations only") for row in rows]

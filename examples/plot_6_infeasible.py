@@ -51,9 +51,9 @@ for n_clusters in (3, 4):
     print(constraints.check(n_clusters))
 
 # %%
-# Not every proof is a clique. Of these eleven rows no three are all apart from each other, yet three
-# clusters are not enough (it is the graph of Grötzsch). The error then lists pairs that cannot all
-# hold, as few as could be found.
+# Not every proof is a clique. Of these eleven rows no three are all apart from each other, yet
+# three clusters are not enough (it is the graph of Grötzsch). The error then lists pairs that
+# cannot all hold, as few as could be found.
 
 ring = [(i, (i + 1) % 5) for i in range(5)]
 spokes = [(5 + i, (i + step) % 5) for i in range(5) for step in (1, 4)]

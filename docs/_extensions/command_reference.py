@@ -1,4 +1,4 @@
-"""The directive ``command-reference``: every command of ``kempe`` with its options, read from it."""
+"""The directive ``command-reference``: every command with its options, read from the program."""
 
 from __future__ import annotations
 

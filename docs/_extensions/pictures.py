@@ -1,4 +1,4 @@
-"""The directive ``picture``: drawn while the pages are built, so it cannot be older than its source.
+"""The directive ``picture``: drawn while pages are built, so never older than its source.
 
 ``{picture} how_it_works.swap`` calls the function ``swap`` of ``docs/draw_how_it_works.py``, which
 gives panels. They stand side by side where there is room and below each other on a phone, and they

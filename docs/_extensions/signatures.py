@@ -57,7 +57,7 @@ def drop_references(
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Hook into autodoc."""
+    """Connect with autodoc."""
     app.connect("autodoc-process-signature", as_written)
     app.connect("autodoc-process-docstring", drop_references, priority=900)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

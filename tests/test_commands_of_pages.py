@@ -1,0 +1,141 @@
+"""The commands in the pages work, page by page from top to bottom, and print what the pages say.
+
+A block of commands that cannot run here (it would take an hour, or install something) is preceded
+by a comment ``<!-- not run by the tests: REASON -->``. What it names must exist all the same.
+"""
+
+from __future__ import annotations
+
+import doctest
+import itertools
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from string import Template
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+from typer.main import get_command
+
+from kempe.cli.app import app
+from pages import PAGES, ROOT, Block, blocks
+
+BLOCKS = {page: list(blocks(page, "shell")) for page in PAGES}
+RUN = [page for page, found in BLOCKS.items() if any(block.reason is None for block in found)]
+LEFT_OUT = [block for found in BLOCKS.values() for block in found if block.reason is not None]
+SAME = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+def _write(path: Path, header: str, rows: object) -> None:
+    text = "\n".join(",".join(map(str, row)) for row in rows)  # type: ignore[attr-defined]
+    path.write_text(f"{header}\n{text}\n", encoding="utf-8")
+
+
+@pytest.fixture
+def reader(tmp_path: Path) -> Path:
+    """Give a folder with the files that a reader has."""
+    X, species = load_iris(return_X_y=True)
+    names = "sepal_length,sepal_width,petal_length,petal_width"
+    known = np.where(np.arange(150) % 5 == 0, load_iris().target_names[species], "")
+    _write(tmp_path / "data.csv", names, X)
+    _write(tmp_path / "new.csv", names, X[::7])
+    flowers = [[*row, name] for row, name in zip(X.tolist(), known, strict=True)]
+    _write(tmp_path / "flowers.csv", f"{names},species", flowers)
+    _write(tmp_path / "ml.csv", "first,second", [(0, 1), (4, 7)])
+    _write(tmp_path / "cl.csv", "first,second", [(1, 50), (2, 100), (60, 120)])
+    _write(tmp_path / "apart.csv", "first,second", [(1, 50), (2, 100), (60, 120)])
+    return tmp_path
+
+
+def run(block: Block, folder: Path) -> str:
+    """Run the commands of a block as a reader would; give what appears on the screen."""
+    programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", block.text],
+        cwd=folder,
+        env={**os.environ, "PATH": programs, "COLUMNS": "100", "MPLBACKEND": "Agg"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        encoding="utf-8",
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, f"{block.text}\n{done.stdout}"
+    return done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", RUN)
+def test_the_commands_of_a_page_work(page, reader):
+    for block in BLOCKS[page]:
+        if block.reason is None:
+            printed = run(block, reader)
+            if block.output is not None:
+                assert doctest.OutputChecker().check_output(block.output, printed, SAME), printed
+
+
+def commands(block: Block) -> list[list[str]]:
+    """Words of each command of a block, without comments, variables filled in."""
+    found, variables = [], {}
+    for line in block.text.splitlines():
+        words = shlex.split(Template(line).safe_substitute(variables), comments=True)
+        if words and (assignment := re.fullmatch(r"(\w+)=(.*)", words[0])):
+            variables[assignment[1]] = assignment[2]
+        elif words:
+            found.append(words)
+    return found
+
+
+def check_make(words: list[str]) -> None:
+    """Check that the Makefile has the target."""
+    assert re.search(rf"^{words[1]}:", (ROOT / "Makefile").read_text(), re.MULTILINE)
+
+
+def check_script(words: list[str]) -> None:
+    """Check that the script exists and knows the options."""
+    called = list(itertools.takewhile(lambda word: not word.startswith("-"), words[1:]))
+    options = [word for word in words if word.startswith("--")]
+    shown = subprocess.run(
+        [sys.executable, *called, "--help"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert not [option for option in options if option not in shown.stdout]
+
+
+def check_kempe(words: list[str]) -> None:
+    """Check that the command parses; nothing is run."""
+    command, arguments = get_command(app), words[1:]
+    context = command.make_context("kempe", list(arguments))
+    while hasattr(command, "resolve_command"):
+        name, command, arguments = command.resolve_command(context, arguments)
+        context = command.make_context(name, list(arguments), parent=context)
+
+
+def check_nothing(words: list[str]) -> None:
+    """Trust that a program of somebody else exists."""
+
+
+CHECKS = {
+    "kempe": check_kempe,
+    "make": check_make,
+    "pip": check_nothing,
+    "python": check_script,
+}
+
+
+@pytest.mark.parametrize("block", LEFT_OUT, ids=lambda block: block.page)
+def test_what_is_left_out_names_what_exists(block):
+    for words in commands(block):
+        CHECKS[words[0]](words)
+    first = block.text.splitlines()[0]
+    pytest.skip(f"not run, but what it names exists: {block.page}: {first}: {block.reason}")
+
+
+def test_a_reason_stands_before_commands_only():
+    for page in PAGES:
+        comments = (ROOT / page).read_text(encoding="utf-8").count("<!-- not run by the tests")
+        assert comments == sum(block.reason is not None for block in BLOCKS[page])
