@@ -12,9 +12,11 @@ PICTURE = DOCS / "_static" / "architecture.svg"
 WHAT = {
     "cli": "commands: demo, fit, predict, check, certify, verify, methods, bench",
     "bench": "instances, runs, tables and figures of the paper",
+    "report": "a page about a clustering: prices of pairs, k-means beside it",
     "plotting": "clusters, convergence, graph",
     "datasets": "benchmark data",
     "proof": "lower bounds, certificates and their checker",
+    "selection": "choosing k, held-out pairs",
     "methods": "every method by the paper's name",
     "memetic": "our search: KempeKMeans",
     "rivals": "COPKM, PCCC, BLPKMCC and others",

@@ -5,14 +5,16 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
-from kempe.constraints import Constraints
 from kempe.exceptions import FileFormatError, InfeasibleConstraintsError, NoSolutionFoundError
 
 if TYPE_CHECKING:
+    from kempe.bench.comparison import compare
+    from kempe.constraints import Constraints
     from kempe.kskm import KSKM
     from kempe.memetic import KempeKMeans
     from kempe.methods import load
     from kempe.proof.certify import certify
+    from kempe.selection import choose_k
 
 __all__ = [
     "KSKM",
@@ -22,20 +24,26 @@ __all__ = [
     "KempeKMeans",
     "NoSolutionFoundError",
     "certify",
+    "choose_k",
+    "compare",
     "load",
 ]
 __version__ = "0.1.0"
 
-# scikit-learn takes a second to import, so what needs it is loaded on first use.
+# NumPy and scikit-learn take a second to import, so what needs them is loaded on first use.
 _LOADED_LATE = {
+    "Constraints": "kempe.constraints",
     "KSKM": "kempe.kskm",
     "KempeKMeans": "kempe.memetic",
     "certify": "kempe.proof.certify",
+    "choose_k": "kempe.selection",
+    "compare": "kempe.bench.comparison",
     "datasets": "kempe.datasets",
     "load": "kempe.methods",
     "methods": "kempe.methods",
     "plotting": "kempe.plotting",
     "rivals": "kempe.rivals",
+    "selection": "kempe.selection",
 }
 
 

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import time
+import warnings
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from functools import cache
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from scipy.spatial.distance import cdist
 from sklearn.base import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
@@ -19,10 +24,12 @@ from sklearn.base import (
     TransformerMixin,
     _fit_context,
 )
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import euclidean_distances, pairwise_distances_argmin_min
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from threadpoolctl import ThreadpoolController
 
 from kempe.constraints import Constraints, as_constraints
 from kempe.exceptions import Interrupted, NoSolutionFoundError
@@ -31,7 +38,7 @@ from kempe.problem import Problem
 from kempe.search.callbacks import Callbacks
 from kempe.search.display import display
 from kempe.search.recorder import Recorder
-from kempe.search.result import Result
+from kempe.search.result import Origin, Result
 from kempe.search.stop import MaxMutations, Patience, StoppingRule, TargetInertia, TimeLimit
 
 # Integers of these types are exact in float32, which halves the memory of image data.
@@ -40,6 +47,12 @@ _EXACT_IN_FLOAT32 = ("bool", "int8", "uint8", "int16", "uint16", "float16")
 # The inertia may have so many, before or after the point, which leaves room for intermediate
 # results.
 MOST_BINARY_DIGITS = 1000
+
+# Distances to the centres are computed by the calling thread alone up to so many products (rows x
+# clusters x features): waking others takes longer, and a thousand times longer where the cores are
+# busy. Up to the first number SciPy's plain loop is quicker than matrices.
+PLAIN_UP_TO = 2**21
+SERIAL_UP_TO = 2**26
 
 
 class ConstrainedClusterer(
@@ -121,7 +134,7 @@ class ConstrainedClusterer(
         problem = self._build_problem(
             X, as_constraints(must_link, cannot_link, constraints), sample_weight
         )
-        self._store(problem, self._solve(problem))
+        self._store(X, problem, self._solve(problem))
         return self
 
     @abstractmethod
@@ -144,6 +157,7 @@ class ConstrainedClusterer(
             if not weights.any():
                 raise ValueError("sample_weight is zero for every row")
         _check_squares(data, weights)
+        _warn_if_repeated(data, int(self.n_clusters))
         problem = Problem.build(
             data, constraints, n_clusters=int(self.n_clusters), sample_weight=weights
         )
@@ -155,6 +169,7 @@ class ConstrainedClusterer(
         return problem
 
     def _validate_rows(self, X: ArrayLike, *, reset: bool) -> NDArray[Any]:
+        _check_kind(X)
         small = str(getattr(X, "dtype", "")) in _EXACT_IN_FLOAT32
         dtype = np.float32 if small else (np.float64, np.float32)
         data: NDArray[Any] = validate_data(
@@ -162,11 +177,14 @@ class ConstrainedClusterer(
         )
         return data
 
-    def _store(self, problem: Problem, result: Result) -> None:
+    def _store(self, X: ArrayLike, problem: Problem, result: Result) -> None:
         colours = result.solution.colours
         if not problem.is_proper(colours):  # the last line of defence
             raise AssertionError("internal error: a clustering violates a cannot-link pair")
         centroids, _ = problem.means(colours)
+        settings = {"method": type(self).__name__, **self.get_params(deep=False)}
+        result.remember(Origin.of(X, problem.constraints, problem.row_weight, settings))
+        self.__dict__.pop("cluster_names_", None)  # those of an earlier fit
         # All at once: Ctrl-C leaves no model of which a part is from an earlier fit.
         self.__dict__.update(
             labels_=problem.labels(colours),
@@ -192,8 +210,8 @@ class ConstrainedClusterer(
         X
             Data of shape (n_rows, n_features).
         """
-        nearest, _ = pairwise_distances_argmin_min(self._new_data(X), self.cluster_centers_)
-        return np.asarray(nearest, dtype=np.int32)
+        nearest, _ = self._nearest(self._new_data(X))
+        return nearest
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:
         """Give the distance of each row to each cluster centre.
@@ -203,7 +221,29 @@ class ConstrainedClusterer(
         X
             Data of shape (n_rows, n_features).
         """
-        return np.asarray(euclidean_distances(self._new_data(X), self.cluster_centers_))
+        data = self._new_data(X)
+        if self._products(data) <= PLAIN_UP_TO:
+            return cdist(data, self.cluster_centers_).astype(data.dtype, copy=False)
+        with self._threads(data):
+            return np.asarray(euclidean_distances(data, self.cluster_centers_))
+
+    def _nearest(self, data: NDArray[Any]) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        """Nearest cluster of each row, and the squared distance to its centre."""
+        if self._products(data) <= PLAIN_UP_TO:
+            squares = cdist(data, self.cluster_centers_, "sqeuclidean")
+            return squares.argmin(axis=1).astype(np.int32), squares.min(axis=1)
+        with self._threads(data):
+            nearest, distances = pairwise_distances_argmin_min(data, self.cluster_centers_)
+        return np.asarray(nearest, dtype=np.int32), distances.astype(np.float64) ** 2
+
+    def _products(self, data: NDArray[Any]) -> int:
+        return int(data.shape[0] * self.cluster_centers_.size)
+
+    def _threads(self, data: NDArray[Any]) -> AbstractContextManager[Any]:
+        """As many threads as the distances of these rows are worth."""
+        if self._products(data) > SERIAL_UP_TO:
+            return nullcontext()
+        return _thread_pools().limit(limits=1)  # type: ignore[no-any-return]
 
     def score(
         self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None
@@ -220,9 +260,9 @@ class ConstrainedClusterer(
             Weight of each row.
         """
         data = self._new_data(X)
-        _, distances = pairwise_distances_argmin_min(data, self.cluster_centers_)
+        _, squares = self._nearest(data)
         weights = _check_sample_weight(sample_weight, data, dtype=np.float64)
-        return -float(np.dot(weights, distances.astype(np.float64) ** 2))
+        return -float(np.dot(weights, squares))
 
     def save(self, path: str | Path) -> None:
         """Write the fitted model to a file, which ``kempe.load`` reads without executing anything.
@@ -336,6 +376,41 @@ class SearchingClusterer(ConstrainedClusterer):
         if self.target_inertia is not None:
             rules.append(TargetInertia(self.target_inertia))
         return rules if self.stop is None else [*rules, self.stop]
+
+
+@cache
+def _thread_pools() -> ThreadpoolController:
+    """Find the libraries with threads of their own once: looking for them takes milliseconds."""
+    return ThreadpoolController()
+
+
+def _check_kind(X: object) -> None:
+    """Refuse what other libraries have instead of a table, and say how to make one of it."""
+    if sparse.issparse(X):
+        raise TypeError(
+            "Sparse data was passed for X, but dense data is required. Reduce its columns first, "
+            "for example by sklearn.decomposition.TruncatedSVD(100).fit_transform(X), or use "
+            "X.toarray() if that fits into memory"
+        )
+    if type(X).__name__ == "LazyFrame":
+        raise TypeError("X is a polars LazyFrame, which has no rows yet; pass X.collect()")
+
+
+def _warn_if_repeated(data: NDArray[Any], n_clusters: int) -> None:
+    """Warn, as scikit-learn does, if there are fewer distinct rows than clusters.
+
+    Nearly always some first rows tell that there are enough, however many rows follow.
+    """
+    for rows in (data[: 4 * n_clusters], data):
+        distinct = np.unique(rows, axis=0).shape[0]
+        if distinct >= n_clusters:
+            return
+    warnings.warn(
+        f"Number of distinct rows ({distinct}) is smaller than n_clusters ({n_clusters}): "
+        "some clusters have the same centre",
+        ConvergenceWarning,
+        stacklevel=4,
+    )
 
 
 def _check_squares(data: NDArray[Any], weights: NDArray[np.float64] | None) -> None:

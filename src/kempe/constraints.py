@@ -21,6 +21,10 @@ Pairs = NDArray[np.integer[Any]]
 # Kernels count rows in 32 bits.
 MOST_ROWS = 2**31 - 1
 
+# Labels in words that say that nothing is known, whatever their case. NumPy makes words of -1 and
+# of missing values when there are words beside them.
+UNKNOWN_LABELS = frozenset({"", "?", "-1", "na", "n/a", "nan", "<na>", "null"})
+
 
 class Constraints:
     """Pairs of rows that belong together and pairs that do not.
@@ -109,12 +113,16 @@ class Constraints:
         labels : array of shape (n_rows,)
             One label per row.
         unlabelled
-            Marks rows about which nothing is known (missing values do so in any case).
+            Marks rows about which nothing is known. Missing values do so in any case, and so do the
+            words for them, in small or large letters: blanks, ``?``, ``-1``, ``NA``, ``N/A``,
+            ``NaN``, ``<NA>`` and ``null``.
 
         Examples
         --------
         >>> Constraints.from_labels([0, 0, 1, -1])
         Constraints(1 must-link, 1 cannot-link, 4 rows)
+        >>> Constraints.from_labels(["oak", "oak", "fir", "NA", float("nan")])
+        Constraints(1 must-link, 1 cannot-link, 5 rows)
         """
         known = np.asarray(labels)
         if known.ndim != 1:
@@ -504,13 +512,15 @@ def _unordered(upper: Pairs, lower: Pairs) -> Pairs:
 
 
 def _is_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
-    """Cells that are None, or NaN, NaT or NA, which do not equal themselves."""
-    if values.dtype.kind == "O":
-        return np.array([_is_missing_value(value) for value in values], dtype=bool)
+    """Cells that are None, or NaN, NaT or NA, which do not equal themselves, or say so in words."""
+    if values.dtype.kind in "OU":
+        return np.array([_is_missing_value(value) for value in values.tolist()], dtype=bool)
     return np.asarray(values != values)
 
 
 def _is_missing_value(value: object) -> bool:
+    if isinstance(value, str):
+        return value.strip().lower() in UNKNOWN_LABELS
     try:
         return value is None or bool(value != value)
     except TypeError:  # NA does not know whether it does

@@ -7,14 +7,18 @@ something else, the name with ``_text`` is the text.
 from __future__ import annotations
 
 from collections.abc import Callable
+from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+from sklearn.pipeline import Pipeline
 
 from kempe.clusterer import ConstrainedClusterer
 from kempe.kskm import KSKM
 from kempe.memetic import KempeKMeans, MemeticParams
 from kempe.model_file import read_model
+from kempe.preparation import Preparation
 from kempe.rivals import BLPKMCC, CLCKM, COPKM, COPKM_P, ICOPKM, PCCC, S_MDEClust
 from kempe.search.stop import MaxMutations, Patience, TargetInertia, TimeLimit
 
@@ -44,27 +48,47 @@ _AS_RUN: dict[str, Any] = {
 _run = partial(_text, perturbation=2 / 3, **_AS_RUN)
 _exact_run = partial(_exact_text, nonempty=False, **_AS_RUN)
 
+
+class _Method(NamedTuple):
+    """How a method is made, and what it does, in a line."""
+
+    make: Factory
+    summary: str
+
+
 # Comparisons give the same start to every method that takes one. Otherwise each has that of its own
 # publication: rows at random, or k-means++ in PCCC and in the authors' program of COPKM_P.
-_REGISTRY: dict[str, Factory] = {
-    "kempe": KempeKMeans,
-    "KSKM": _run,
-    "KSKM_repo": partial(_run, perturbation=0.0),
-    "KSKM_E": _exact_run,
-    "KSKM_E_repo": partial(_exact_run, perturbation=0.0),
-    "KSKM_text": _text,
-    "KSKM_repo_text": partial(_text, perturbation=0.0),
-    "KSKM_E_text": _exact_text,
-    "KSKM_E_repo_text": partial(_exact_text, perturbation=0.0),
-    "PCCC": PCCC,
-    "BLPKMCC": partial(BLPKMCC, metric="euclidean"),
-    "BLPKMCC_sq": BLPKMCC,
-    "IPC_KMeans": partial(BLPKMCC, init="sdp"),
-    "COPKM_P": partial(COPKM_P, init="k-means++"),
-    "COPKM": COPKM,
-    "ICOPKM": ICOPKM,
-    "CLCKM": CLCKM,
-    "S_MDEClust": partial(S_MDEClust, population_size=10),
+_REGISTRY = {
+    "kempe": _Method(KempeKMeans, "our search: a population of clusterings, Kempe swaps"),
+    "KSKM": _Method(_run, "Kempe Swap K-Means of the paper, as its authors ran it"),
+    "KSKM_repo": _Method(partial(_run, perturbation=0.0), "the same, centroids only relocated"),
+    "KSKM_E": _Method(_exact_run, "KSKM with exact assignments"),
+    "KSKM_E_repo": _Method(
+        partial(_exact_run, perturbation=0.0), "the same, centroids only relocated"
+    ),
+    "KSKM_text": _Method(_text, "KSKM as the text of the paper has it"),
+    "KSKM_repo_text": _Method(
+        partial(_text, perturbation=0.0), "the same, centroids only relocated"
+    ),
+    "KSKM_E_text": _Method(_exact_text, "KSKM_E as the text of the paper has it"),
+    "KSKM_E_repo_text": _Method(
+        partial(_exact_text, perturbation=0.0), "the same, centroids only relocated"
+    ),
+    "PCCC": _Method(PCCC, "integer programs over the nearest centroids; soft pairs too"),
+    "BLPKMCC": _Method(
+        partial(BLPKMCC, metric="euclidean"), "every assignment optimal, for plain distances"
+    ),
+    "BLPKMCC_sq": _Method(BLPKMCC, "every assignment optimal, for squared distances"),
+    "IPC_KMeans": _Method(partial(BLPKMCC, init="sdp"), "the same from a semidefinite start"),
+    "COPKM_P": _Method(
+        partial(COPKM_P, init="k-means++"), "COP-K-Means, most constrained rows first"
+    ),
+    "COPKM": _Method(COPKM, "COP-K-Means: rows in their order, never taken back"),
+    "ICOPKM": _Method(ICOPKM, "COP-K-Means, rows of the clearest cluster first"),
+    "CLCKM": _Method(CLCKM, "COP-K-Means, cannot-linked rows first, breadth first"),
+    "S_MDEClust": _Method(
+        partial(S_MDEClust, population_size=10), "centroids recombined by their differences"
+    ),
 }
 
 # What a model file may name.
@@ -79,6 +103,27 @@ _OWN_START = frozenset({"BLPKMCC", "IPC_KMeans", "S_MDEClust"})
 def names() -> list[str]:
     """Names that ``create`` knows, in the order in which reports show them."""
     return list(_REGISTRY)
+
+
+def summary(name: str) -> str:
+    """Say in a line what a method does."""
+    return _REGISTRY[canonical(name)].summary
+
+
+def canonical(name: str) -> str:
+    """Give the name of a method as ``names`` has it, whatever the case of its letters.
+
+    Raises
+    ------
+    ValueError
+        If there is no such method.
+    """
+    for known in _REGISTRY:
+        if known.lower() == name.lower():
+            return known
+    close = get_close_matches(name.lower(), [known.lower() for known in _REGISTRY], n=1)
+    meant = "".join(f"; did you mean {known}?" for known in _REGISTRY if known.lower() in close)
+    raise ValueError(f"unknown method {name!r}; known are {', '.join(_REGISTRY)}{meant}")
 
 
 def takes_start(name: str) -> bool:
@@ -100,7 +145,7 @@ def create(
     Parameters
     ----------
     name
-        One of ``names()``, for example ``"kempe"`` or ``"KSKM"``.
+        One of ``names()``, for example ``"kempe"`` or ``"KSKM"``; the case does not matter.
     n_clusters
         Number of clusters.
     random_state
@@ -114,15 +159,15 @@ def create(
     >>> methods.create("KSKM", n_clusters=3, random_state=0).max_mutations
     200
     """
-    try:
-        factory = _REGISTRY[name]
-    except KeyError:
-        raise ValueError(f"unknown method {name!r}; known are {', '.join(_REGISTRY)}") from None
-    return factory(n_clusters=n_clusters, random_state=random_state, **options)
+    make = _REGISTRY[canonical(name)].make
+    return make(n_clusters=n_clusters, random_state=random_state, **options)
 
 
-def load(path: str | Path) -> ConstrainedClusterer:
+def load(path: str | Path) -> ConstrainedClusterer | Pipeline:
     """Read a fitted model that its method ``save`` wrote; nothing in the file is executed.
+
+    If ``kempe fit`` has imputed, encoded or scaled the table, the model is a ``Pipeline`` of two
+    steps, ``preparation`` and ``clusterer``, which predicts for tables as that one was.
 
     Parameters
     ----------
@@ -134,5 +179,21 @@ def load(path: str | Path) -> ConstrainedClusterer:
     FileFormatError
         If the file is damaged, foreign, from a newer version, or contradicts itself.
     """
+    preparation, estimator = load_parts(path)
+    if preparation is None:
+        return estimator
+    return Pipeline([("preparation", preparation), ("clusterer", estimator)])
+
+
+def load_parts(path: str | Path) -> tuple[Preparation | None, ConstrainedClusterer]:
+    """Read a fitted model as ``load`` does, as its preparation, if it has any, and estimator.
+
+    Parameters
+    ----------
+    path
+        The file.
+    """
     estimators: dict[str, type[ConstrainedClusterer]] = {c.__name__: c for c in _ESTIMATORS}
-    return read_model(path, estimators, {setting.__name__: setting for setting in _SETTINGS})
+    settings = {setting.__name__: setting for setting in _SETTINGS}
+    estimator, preparation = read_model(path, estimators, settings, Preparation.from_plain)
+    return preparation, estimator

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -23,7 +23,8 @@ from kempe.search.result import Result, Solution, Statistics
 from kempe.storage import read_archive, write_archive
 
 KIND = "model"
-VERSION = 1
+# 2: a preparation of the table, and names of clusters.
+VERSION = 2
 
 Arrays = dict[str, NDArray[Any]]
 Model = TypeVar("Model")
@@ -31,8 +32,17 @@ Model = TypeVar("Model")
 _PLAIN = (type(None), bool, int, float, str)
 
 
-def write_model(path: str | Path, model: Any) -> None:
+def write_model(path: str | Path, model: Any, preparation: Any = None) -> None:
     """Write a fitted model to a file, all of it or nothing.
+
+    Parameters
+    ----------
+    path
+        The file.
+    model
+        A fitted estimator.
+    preparation
+        What made its data of a table, if something did: a fitted ``Preparation``.
 
     Raises
     ------
@@ -56,13 +66,19 @@ def write_model(path: str | Path, model: Any) -> None:
             "python": platform.python_version(),
         },
     }
+    if preparation is not None:
+        header["preparation"], more = preparation.plain()
+        arrays |= {f"preparation/{name}": array for name, array in more.items()}
     write_archive(path, KIND, VERSION, header, arrays)
 
 
 def read_model(
-    path: str | Path, models: Mapping[str, type[Model]], settings: Mapping[str, type]
-) -> Model:
-    """Read a model that :func:`write_model` wrote.
+    path: str | Path,
+    models: Mapping[str, type[Model]],
+    settings: Mapping[str, type],
+    preparation: Callable[[Mapping[str, Any], Arrays], Any],
+) -> tuple[Model, Any]:
+    """Read a model that :func:`write_model` wrote, and its preparation, if there is one.
 
     Parameters
     ----------
@@ -72,6 +88,8 @@ def read_model(
         Classes that a file may name.
     settings
         Data classes that may be values of parameters.
+    preparation
+        Makes a preparation of its plain data.
 
     Raises
     ------
@@ -82,9 +100,23 @@ def read_model(
     try:
         model = _unfitted(header, arrays, models, settings)
         vars(model).update(_decoded_attributes(header["fitted"], arrays))
+        prepared = _decoded_preparation(header, arrays, preparation)
+        if prepared is not None and len(prepared.get_feature_names_out()) != model.n_features_in_:  # type: ignore[attr-defined]
+            raise ValueError("the preparation does not give the columns of the model")
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise FileFormatError(f"{path} is no valid kempe model: {_told(error)}") from error
-    return model
+    return model, prepared
+
+
+def _decoded_preparation(
+    header: Mapping[str, Any],
+    arrays: Arrays,
+    preparation: Callable[[Mapping[str, Any], Arrays], Any],
+) -> Any:
+    if "preparation" not in header:
+        return None
+    own = {name.removeprefix("preparation/"): array for name, array in arrays.items()}
+    return preparation(header["preparation"], own)
 
 
 def _told(error: Exception) -> str:
@@ -164,6 +196,8 @@ def _encoded_attributes(model: Mapping[str, Any], arrays: Arrays) -> dict[str, A
     fitted = {name: model[f"{name}_"] for name in ("inertia", "n_iter", "n_features_in")}
     if "feature_names_in_" in model:
         fitted["feature_names_in"] = [str(name) for name in model["feature_names_in_"]]
+    if "cluster_names_" in model:
+        fitted["cluster_names"] = [str(name) for name in model["cluster_names_"]]
     if "soft_violation_" in model:
         fitted["soft_violation"] = model["soft_violation_"]
     return fitted | {"result": _encoded_result(model["result_"], arrays)}
@@ -187,6 +221,9 @@ def _decoded_attributes(fitted: dict[str, Any], arrays: Arrays) -> dict[str, Any
     if "feature_names_in" in fitted:
         names = _texts(fitted["feature_names_in"], n_features)
         attributes["feature_names_in_"] = np.array(names, dtype=object)
+    if "cluster_names" in fitted:
+        clusters = _texts(fitted["cluster_names"], len(centers))
+        attributes["cluster_names_"] = np.array(clusters, dtype=object)
     if "soft_violation" in fitted:
         attributes["soft_violation_"] = _number(fitted, "soft_violation")
     return attributes
@@ -209,18 +246,20 @@ _MEASURED = ("inertia", "best_inertia", "elapsed")
 
 
 def _decoded_result(result: dict[str, Any], arrays: Arrays, n_clusters: int) -> Result:
-    counted = {name: _whole(result, name, 0) for name in _COUNTED}
+    n_mutations, n_supernodes, n_edges = (_whole(result, name, 0) for name in _COUNTED)
     (stop_reason,) = _texts([result["stop_reason"]], 1)
     colours = _clusters(arrays, "colours", n_clusters)
-    if colours.size != counted["n_supernodes"]:
-        raise ValueError(f"{colours.size} colours for {counted['n_supernodes']} supernodes")
+    if colours.size != n_supernodes:
+        raise ValueError(f"{colours.size} colours for {n_supernodes} supernodes")
     return Result(
         solution=Solution(colours, _number(result, "inertia")),
+        n_mutations=n_mutations,
         stop_reason=stop_reason,
         statistics=_decoded_history(result["kinds"], arrays),
         runtime=_number(result, "runtime"),
         cpu_time=_number(result, "cpu_time"),
-        **counted,
+        n_supernodes=n_supernodes,
+        n_edges=n_edges,
     )
 
 

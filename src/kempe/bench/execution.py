@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kempe import datasets, methods
+from kempe.bench.own import load_own
 from kempe.bench.plan import Task
 from kempe.bench.store import NO_DATA, Record
 from kempe.constraints import Constraints
@@ -34,7 +35,7 @@ def execute(task: Task, on_ready: Callable[[], None] = lambda: None) -> Record:
         Called when the data is there and the method is about to start.
     """
     try:
-        data = _data(task.dataset, task.level, task.dtype)
+        data = _data(task.source, task.dataset, task.level, task.dtype)
     except (OSError, ValueError) as error:
         return _failure(task, NO_DATA, error)
     try:
@@ -69,7 +70,7 @@ def _run(task: Task, data: datasets.Dataset, on_ready: Callable[[], None]) -> Re
         "failed" if wrong else "ok",
         reason=f"violation: {wrong} pairs" if wrong else "",
         inertia=inertia(data.X, labels),
-        ari=rand_index(data.y, labels),
+        ari=None if data.y is None else rand_index(data.y, labels),
         cpu_s=round(cpu, 6),
         wall_s=round(wall, 6),
         n_iter=int(getattr(model, "n_iter_", 0)),
@@ -98,22 +99,24 @@ def make_method(task: Task, n_clusters: int, init: NDArray[np.float64]) -> Any:
 
 # A worker gets tasks on the same data one after the other.
 @lru_cache(maxsize=1)
-def _data(dataset: str, level: float | None, dtype: str) -> datasets.Dataset:
+def _data(source: str, dataset: str, level: float | None, dtype: str) -> datasets.Dataset:
+    if source:
+        return load_own(source, 1.0 if level is None else level, dtype)
     return datasets.load(dataset, level, dtype=dtype)
 
 
 def starting_centroids(task: Task) -> NDArray[np.float64]:
     """k-means++ centroids, the same for all methods at a data set, level and seed."""
-    return _starting_centroids(task.dataset, task.level, task.dtype, task.seed)
+    return _starting_centroids(task.source, task.dataset, task.level, task.dtype, task.seed)
 
 
 @lru_cache(maxsize=1)
 def _starting_centroids(
-    dataset: str, level: float | None, dtype: str, seed: int
+    source: str, dataset: str, level: float | None, dtype: str, seed: int
 ) -> NDArray[np.float64]:
     from sklearn.cluster import kmeans_plusplus
 
-    data = _data(dataset, level, dtype)
+    data = _data(source, dataset, level, dtype)
     own_seed = zlib.crc32(f"{dataset}|{level}|{seed}".encode())
     centroids, _ = kmeans_plusplus(data.X, data.n_clusters, random_state=own_seed)
     return np.asarray(centroids, dtype=np.float64)

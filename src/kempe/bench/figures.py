@@ -6,14 +6,18 @@ import io
 import math
 import re
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kempe import datasets
 from kempe.bench.plan import MAIN
+from kempe.bench.statistics import bootstrap_interval
 from kempe.bench.summary import Cell, Quantity, Summary, sort_methods
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 # Text, axes and grid are drawn in these and replaced by the page's own colours.
 _INK = "#010203"
@@ -179,6 +183,59 @@ def scaling(summary: Summary) -> str:
         axes[0].legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
 
     return _svg("scaling", draw, columns=1) if points else ""
+
+
+def comparison_figure(summary: Summary, methods: Sequence[str]) -> Figure:
+    """Draw the runs of some methods on one instance: inertia, time, and convergence."""
+    from matplotlib.figure import Figure
+
+    (dataset, level), *_ = summary.instances()
+    cells = {name: summary.cell(MAIN, dataset, level, name) for name in methods}
+    solved = {name: cell for name, cell in cells.items() if cell is not None and cell.solved}
+    best = min((cell.best("inertia") for cell in solved.values()), default=1.0)
+    figure = Figure(figsize=(11.0, 0.42 * len(methods) + 2.3), layout="constrained")
+    inertia, seconds, curves = figure.subplots(1, 3)
+    _draw_runs(
+        inertia, methods, {n: 100 * (c.values("inertia") / best - 1) for n, c in solved.items()}
+    )
+    inertia.set_xlabel("inertia above the best, per cent")
+    _draw_runs(seconds, methods, {n: c.values("time") for n, c in solved.items()})
+    seconds.set_xlabel("CPU seconds")
+    times = np.concatenate([c.values("time") for c in solved.values()] or [np.ones(1)])
+    _decades(seconds, "x", max(times.min(), 1e-4), max(times.max(), 1e-4))
+    seconds.set_yticklabels([])
+    if solved:
+        _draw_convergence(curves, summary, dataset, level)
+    curves.set_xlabel("seconds of wall time")
+    curves.set_ylabel("above the best, per cent")
+    for axis in (inertia, seconds, curves):
+        axis.spines[["top", "right"]].set_visible(False)
+    return figure
+
+
+def _draw_runs(axis: Any, methods: Sequence[str], values: dict[str, NDArray[np.float64]]) -> None:
+    """Every run as a dot, the mean as a line with its interval."""
+    for place, method in enumerate(methods):
+        found = values.get(method)
+        if found is None:
+            axis.text(
+                0.5,
+                place,
+                "no run succeeded",
+                ha="center",
+                va="center",
+                fontsize="small",
+                transform=axis.get_yaxis_transform(),
+            )
+            continue
+        spread = place + 0.22 * (np.arange(found.size) % 3 - 1)
+        axis.scatter(found, spread, s=14, color=colour(method), alpha=0.45, linewidths=0)
+        low, high = bootstrap_interval(found)
+        if not math.isnan(low):
+            axis.plot([low, high], [place, place], color=colour(method), lw=2.5)
+        axis.plot(found.mean(), place, "o", ms=7, mfc="white", mec=colour(method), mew=2)
+    axis.set_yticks(range(len(methods)), methods)
+    axis.set_ylim(len(methods) - 0.4, -0.6)
 
 
 def _decades(axis: Any, name: str, low: float, high: float) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from html import escape
 from importlib import resources
 from string import Template
@@ -24,6 +25,7 @@ from kempe.bench.tables import (
 )
 from kempe.bench.wording import HEADINGS, in_sentence, p_value, verdict
 from kempe.datasets.catalogue import COLLECTIONS
+from kempe.report.html import style
 
 _PAPER_SEEDS = 10
 
@@ -35,32 +37,134 @@ def html_page(
     comparisons: dict[tuple[str, str], list[Comparison]],
     machines: Sequence[dict[str, Any]],
 ) -> str:
-    """Give the whole page, with nothing outside it."""
+    """Give the whole page, with nothing outside it, and nothing in it that has no runs."""
     template = resources.files("kempe.bench").joinpath("report.html").read_text(encoding="utf-8")
+    covered = [table for table in tables if table.has_runs]
+    sections = [
+        _Section("agreement", "Agreement with the paper", _agreement(covered)),
+        _Section("runs", "What was run", _runs(summary, records, machines)),
+        _Section("tables", "Tables of the paper", _tables(covered), _links(covered)),
+        _Section("figures", "Figures", _figures(summary)),
+        _Section("tests", "Paired tests", _tests(comparisons)),
+        _Section("failures", "Failed runs", _failures(records)),
+        _Section("details", "All instances", _all_instances(summary)),
+        _Section("data", "Data sets", _data_sets(summary)),
+    ]
+    shown = [section for section in sections if section.body]
     return Template(template).substitute(
-        verdict=verdict(tables),
-        contents=_contents(tables),
-        facts=_facts(summary, records, machines),
-        coverage=_coverage(summary),
-        agreement=_agreement(tables),
-        tables="\n".join(_html_table(table) for table in tables),
-        profiles=figures.performance_profiles(summary) if summary.instances() else "",
-        convergence=figures.convergence(summary),
-        scaling=figures.scaling(summary),
-        comparisons="\n".join(_comparison_table(*key, pairs) for key, pairs in comparisons.items()),
-        failures=_failures(records),
-        details=_details(summary),
-        data=_data_sets(),
+        style=style(),
+        lead=_LEAD if covered else _LEAD_OF_OWN,
+        verdict=verdict(covered, len(records), sum(record.ok for record in records)),
+        contents="".join(section.link for section in shown),
+        sections="".join(f"<h2 id={s.name}>{s.title}</h2>{s.body}" for s in shown),
     )
 
 
-def _contents(tables: Sequence[PaperTable]) -> str:
-    links = [
-        f'<li><a href="#{table.spec.name}">{escape(table.spec.title)}</a>'
-        f"{'' if table.has_runs else ' <small>no runs</small>'}</li>"
-        for table in tables
+@dataclass(frozen=True)
+class _Section:
+    """A part of the page, left out if it has no body."""
+
+    name: str
+    title: str
+    body: str
+    inner_links: str = ""
+
+    @property
+    def link(self) -> str:
+        inner = f"<ul>{self.inner_links}</ul>" if self.inner_links else ""
+        return f'<li><a href="#{self.name}">{self.title}</a>{inner}</li>'
+
+
+_LEAD = (
+    "Constrained clustering methods on the collections of the paper, our numbers beside those "
+    "published for Kempe swap k-means."
+)
+_LEAD_OF_OWN = "Constrained clustering methods compared."
+
+_AGREEMENT = """<p>A cell agrees <em>in direction</em> when the method is better than, equal to or
+worse than KSKM in our runs as in the paper, and <em>in size</em> when the two numbers are as close
+as the rule above each table says. Only cells with runs on every data set of their row are counted;
+cells with runs on some of them are partial. As in the paper, means are over successful runs; a cell
+in which all our runs failed and the paper's did not disagrees.</p>"""
+
+_COVERED = """<p>Instances (data set and level) of each collection, with the number of seeds. The
+paper has ten seeds and a limit of 3600 seconds; multiples of KSKM are over the seeds that both
+methods have.</p>"""
+
+_LEGEND = """<p class="legend">Large: ours, a mean over seeds. Small: the paper's.
+<span class="off" style="background:var(--off);color:var(--off-ink)">▲ ▼ ours is higher or lower by
+more than the rule allows</span>
+<span style="box-shadow:inset 0 -2px 0 var(--accent)">≠ on the other side of KSKM than in the
+paper</span>
+<span style="font-style:italic;color:var(--soft)">partial: some data sets are missing</span>
+Hold the pointer over a cell for its bootstrap interval.</p>"""
+
+_CAPTIONS = (
+    "Performance profiles: the share of instances on which a method stays within a factor of the "
+    "best of all methods, over the instances that all methods were run on. Higher and further left "
+    "is better; a curve that ends below one failed on the rest.",
+    "Convergence on the instances on which the methods differ most: mean over seeds of the best "
+    "inertia so far, as per cent above the best that any run found.",
+    "CPU time against the number of rows, geometric means over the instances of a size class that "
+    "the method solved; classes are a factor of two wide.",
+)
+
+_TESTS = """<p>Wilcoxon signed-rank tests over instances (data set and level), on the ratio of the
+means over the seeds that both have; the p-values of one group are corrected by Holm's procedure. A
+ratio below one favours the first method. Bold where the corrected value is below 0.05.</p>"""
+
+# A test over fewer instances says nothing.
+_FEWEST_INSTANCES = 2
+
+
+def _links(tables: Sequence[PaperTable]) -> str:
+    return "".join(
+        f'<li><a href="#{table.spec.name}">{escape(table.spec.title)}</a></li>' for table in tables
+    )
+
+
+def _runs(summary: Summary, records: Sequence[Record], machines: Sequence[dict[str, Any]]) -> str:
+    collections = summary.collections()
+    names = ["method", *collections, "limit", "runs", "failed", "stopped by limit", "CPU time"]
+    head = "".join(f"<th scope=col>{name}</th>" for name in names)
+    return (
+        f"<dl>{_facts(summary, records, machines)}</dl>{_COVERED}"
+        f'<div class="scroll"><table class="coverage"><thead><tr>{head}</tr></thead>'
+        f"<tbody>{_coverage(summary)}</tbody></table></div>"
+    )
+
+
+def _tables(tables: Sequence[PaperTable]) -> str:
+    return _LEGEND + "\n".join(_html_table(table) for table in tables) if tables else ""
+
+
+def _figures(summary: Summary) -> str:
+    drawn = (
+        figures.performance_profiles(summary) if summary.instances() else "",
+        figures.convergence(summary),
+        figures.scaling(summary),
+    )
+    return "".join(
+        f'<figure><div class="wide">{figure}</div><figcaption>{caption}</figcaption></figure>'
+        for figure, caption in zip(drawn, _CAPTIONS, strict=True)
+        if figure
+    )
+
+
+def _tests(comparisons: dict[tuple[str, str], list[Comparison]]) -> str:
+    told = [
+        _comparison_table(*key, pairs)
+        for key, pairs in comparisons.items()
+        if max(pair.n for pair in pairs) >= _FEWEST_INSTANCES
     ]
-    return "".join(links)
+    return _TESTS + "\n".join(told) if told else ""
+
+
+def _all_instances(summary: Summary) -> str:
+    return (
+        "<p>Means over the seeds that succeeded, and the best over seeds; the best of a row is "
+        f"bold.</p>{_details(summary)}"
+    )
 
 
 def _facts(summary: Summary, records: Sequence[Record], machines: Sequence[dict[str, Any]]) -> str:
@@ -98,13 +202,15 @@ def _coverage(summary: Summary) -> str:
                     (v, d, m) for v, d, _, m in summary.cells if (v, m) == (variant, method)
                 }
             }
-            rows.append(_coverage_row(variant, method, cells))
+            rows.append(_coverage_row(variant, method, cells, summary.collections()))
     return "\n".join(rows)
 
 
-def _coverage_row(variant: str, method: str, cells: dict[str, list[Cell]]) -> str:
+def _coverage_row(
+    variant: str, method: str, cells: dict[str, list[Cell]], collections: Sequence[str]
+) -> str:
     parts = []
-    for collection in COLLECTIONS:
+    for collection in collections:
         found = [
             cell for name, group in cells.items() if name.startswith(collection) for cell in group
         ]
@@ -126,8 +232,10 @@ def _coverage_row(variant: str, method: str, cells: dict[str, list[Cell]]) -> st
 def _covered(cells: Sequence[Cell], collection: str) -> str:
     if not cells:
         return "<td class=none>–</td>"
-    total = len(datasets.names(collection)) * len(datasets.levels(collection))
-    count = f"all {total}" if len(cells) == total else f"{len(cells)} of {total}"
+    count = f"{len(cells)}"
+    if collection in COLLECTIONS:
+        total = len(datasets.names(collection)) * len(datasets.levels(collection))
+        count = f"all {total}" if len(cells) == total else f"{len(cells)} of {total}"
     return f"<td>{count}<small>{_seeds({len(cell.seeds) for cell in cells})}</small></td>"
 
 
@@ -143,16 +251,23 @@ def _duration(seconds: float) -> str:
 
 
 def _agreement(tables: Sequence[PaperTable]) -> str:
+    if not tables:
+        return ""
     rows = [
         (f'<a href="#{table.spec.name}">{escape(table.spec.title)}</a>', table.agreement())
         for table in tables
     ]
-    return "\n".join(
+    body = "\n".join(
         f"<tr><th scope=row>{title}</th>"
         f"<td>{_share(counts.direction, counts.directed)}</td>"
-        f"<td>{_share(counts.size, counts.compared)}</td>"
-        f"<td>{counts.partial or ''}</td><td>{counts.missing or ''}</td></tr>"
-        for title, counts in [*rows, ("All tables", total_agreement(tables))]
+        f"<td>{_share(counts.size, counts.compared)}</td><td>{counts.partial or ''}</td></tr>"
+        for title, counts in [*rows, ("All of these", total_agreement(tables))]
+    )
+    names = ("table", "agree in direction", "agree in size", "partial")
+    head = "".join(f"<th scope=col>{name}</th>" for name in names)
+    return (
+        f'{_AGREEMENT}<div class="scroll"><table class="agreement"><thead><tr>{head}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div>"
     )
 
 
@@ -168,17 +283,11 @@ def _share(part: int, whole: int) -> str:
 
 def _html_table(table: PaperTable) -> str:
     parts = [f"<section id={table.spec.name}><h3>{escape(table.spec.title)}</h3>"]
-    if not table.has_runs:
-        parts.append("<p>No runs in this store; the numbers are the paper's.</p>")
     for quantity, _, rule in table.spec.parts:
         if len(table.spec.parts) > 1:
             parts.append(f"<h4>{HEADINGS[quantity]}</h4>")
-        if table.has_runs:
-            parts.append(f"<p class=rule>Agreement in size: {escape(rule.describe())}.</p>")
-            parts.append(_html_part(table, quantity))
-        else:
-            body = _html_part(table, quantity)
-            parts.append(f"<details><summary>The paper's numbers</summary>{body}</details>")
+        parts.append(f"<p class=rule>Agreement in size: {escape(rule.describe())}.</p>")
+        parts.append(_html_part(table, quantity))
     return "".join(parts) + "</section>"
 
 
@@ -187,7 +296,7 @@ def _html_part(table: PaperTable, quantity: Quantity) -> str:
     tried = {(cell.dataset, cell.level) for cell in table.cells if cell.ours is not None}
     head = "".join(_method_head(method, table, quantity) for method in methods)
     rows, previous = [], ""
-    for dataset, level in [row for row in table.rows if row in tried or not table.has_runs]:
+    for dataset, level in [row for row in table.rows if row in tried]:
         name = "" if dataset == previous else escape(dataset)
         row = "".join(
             _html_cell(cells.get((dataset, level, quantity, method)), table) for method in methods
@@ -304,7 +413,7 @@ def _details(summary: Summary) -> str:
     parts = []
     for variant in summary.variants():
         setting = f", {_SETTINGS.get(variant, variant)}" if variant != MAIN else ""
-        for collection in COLLECTIONS:
+        for collection in summary.collections():
             instances = summary.instances(variant, collection)
             kinds = [(quantity, False) for quantity in quantities]
             if variant == MAIN:
@@ -351,12 +460,14 @@ def _detail_table(
     )
 
 
-def _data_sets() -> str:
+def _data_sets(summary: Summary) -> str:
     """Characteristics of the data sets and sizes of their constraint sets, per collection."""
-    return "".join(
+    shown = [collection for collection in COLLECTIONS if collection in summary.collections()]
+    words = "<p>Sizes, and per level the number of must-link / cannot-link pairs.</p>"
+    return (words if shown else "") + "".join(
         f"<details><summary>{collection}: rows, features, clusters and pairs</summary>"
         f"{_data_table(collection)}</details>"
-        for collection in COLLECTIONS
+        for collection in shown
     )
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from kempe import datasets
-from kempe.datasets import Facts
+from kempe.bench.own import ALL_PAIRS, COLLECTION, OwnData, check_name
 
 MAIN = "main"
 """Variant of the runs that need no special setting."""
@@ -41,6 +41,8 @@ class Task:
         Whether must-link pairs are kept.
     dtype
         Type of the features.
+    source, data
+        File and digest of data of one's own.
     """
 
     variant: str
@@ -52,6 +54,8 @@ class Task:
     time_limit: float = 3600.0
     must_link: bool = True
     dtype: str = "float64"
+    source: str = field(default="", compare=False)
+    data: str = ""
 
     @property
     def key(self) -> str:
@@ -65,6 +69,7 @@ class Task:
             "time_limit": self.time_limit,
             "must_link": self.must_link,
             "dtype": self.dtype,
+            "data": self.data,
         }
 
 
@@ -85,13 +90,16 @@ class Experiment:
     dtype
         ``"float64"`` or ``"float32"``.
     datasets
-        Names or shell patterns, for example ``"COL2/*"``.
+        Names or shell patterns, for example ``"COL2/*"``, or ``"own/*"`` for all of one's own.
     levels
-        Constraint levels; empty for all that the collection has.
+        Constraint levels; empty for all that the collection has. Of data of one's own, the shares
+        of its pairs to use; empty for all pairs.
     seeds
         Seeds of the runs.
     options
         Parameters per method. In a TOML file the text ``"None"`` stands for ``None``.
+    own
+        Data of one's own that ``datasets`` may name.
     """
 
     methods: Sequence[str]
@@ -103,12 +111,14 @@ class Experiment:
     time_limit: float = 3600.0
     must_link: bool = True
     dtype: str = "float64"
+    own: Sequence[OwnData] = ()
 
     def __post_init__(self) -> None:
-        if not self.methods:
-            raise ValueError("an experiment needs at least one method")
+        for name in ("methods", "datasets", "seeds"):
+            if not getattr(self, name):
+                raise ValueError(f"an experiment without {name} has nothing to run")
         for pattern in self.datasets:
-            if not datasets.describe(pattern):
+            if not self._matching(pattern):
                 raise ValueError(f"no data set matches {pattern!r}")
         if self.time_limit <= 0:
             raise ValueError(f"time_limit must be positive, got {self.time_limit}")
@@ -120,18 +130,24 @@ class Experiment:
 
     def tasks(self) -> Iterator[Task]:
         """All runs, those that share data next to each other."""
-        for facts in self.facts():
-            for level in self.levels or datasets.levels(facts.collection):
+        for key in self.names():
+            collection = key.split("/")[0]
+            known = ALL_PAIRS if collection == COLLECTION else datasets.levels(collection)
+            for level in self.levels or known:
                 for seed in self.seeds:
                     for method in self.methods:
-                        yield self._task(facts.key, level, seed, method)
+                        yield self._task(key, level, seed, method)
 
-    def facts(self) -> list[Facts]:
-        """List the data sets, each once."""
-        found = {facts.key: facts for item in self.datasets for facts in datasets.describe(item)}
-        return list(found.values())
+    def names(self) -> list[str]:
+        """Name the data sets, each once."""
+        return list(dict.fromkeys(key for item in self.datasets for key in self._matching(item)))
+
+    def _matching(self, pattern: str) -> list[str]:
+        known = [facts.key for facts in datasets.describe(pattern)]
+        return known + [data.key for data in self.own if fnmatchcase(data.key, pattern)]
 
     def _task(self, dataset: str, level: float, seed: int, method: str) -> Task:
+        found = next((data for data in self.own if data.key == dataset), None)
         return Task(
             self.variant,
             dataset,
@@ -142,6 +158,7 @@ class Experiment:
             self.time_limit,
             self.must_link,
             self.dtype,
+            *(() if found is None else (found.path, found.digest)),
         )
 
 
@@ -161,6 +178,9 @@ class Plan:
         Megabytes that one worker may hold; ``None`` for no limit.
     grace
         Seconds beyond the time limit after which a run that does not return is killed.
+    data
+        Files with data of one's own, as the plan describes them; ``with_data`` puts what was read
+        in their place.
     """
 
     name: str
@@ -168,6 +188,12 @@ class Plan:
     description: str = ""
     memory_limit: float | None = None
     grace: float = 60.0
+    data: Sequence[Mapping[str, Any]] = ()
+
+    def with_data(self, found: Sequence[OwnData]) -> Plan:
+        """Give the plan with data that has been read."""
+        parts = [replace(item, own=found) for item in self.experiments]
+        return replace(self, experiments=parts, data=())
 
     def restricted(
         self,
@@ -214,7 +240,7 @@ def _restricted(
     time_limit: float | None,
 ) -> Experiment | None:
     kept = [name for name in item.methods if not methods or name in methods]
-    wanted = [facts.key for facts in item.facts() if not patterns or _matches(facts.key, patterns)]
+    wanted = [key for key in item.names() if not patterns or _matches(key, patterns)]
     if not kept or not wanted:
         return None
     return replace(
@@ -269,7 +295,16 @@ def parse_plan(text: str) -> Plan:
         raise ValueError("a plan needs at least one [[experiment]]")
     shared = {name: content.pop(name) for name in _names(Experiment) & set(content)}
     _check_names(content, Plan, "plan")
+    # Their names are known now, what is in them only when somebody reads it.
+    shared["own"] = [OwnData(_named(item), "", "") for item in content.get("data", [])]
     return Plan(experiments=[_experiment(shared | item) for item in given], **content)
+
+
+def _named(item: Mapping[str, Any]) -> str:
+    if not isinstance(item.get("name"), str) or not isinstance(item.get("file"), str):
+        raise ValueError("each [[data]] of a plan needs a name and a file")
+    check_name(item["name"])
+    return str(item["name"])
 
 
 def _experiment(item: dict[str, Any]) -> Experiment:

@@ -50,11 +50,11 @@ def write_report(stores: Sequence[str | PathLike[str]], folder: str | PathLike[s
     tables = build_tables(summary)
     comparisons = method_comparisons(summary)
     _write_runs(target / "runs.csv", records)
-    for table in tables:
+    for table in [table for table in tables if table.has_runs]:
         _write_cells(target / "tables" / f"{table.spec.name}.csv", table)
         _write_text(target / "tables" / f"{table.spec.name}.tex", latex_table(table))
     _write_comparisons(target / "comparisons.csv", comparisons)
-    _write_text(target / "summary.md", markdown_summary(tables, comparisons))
+    _write_text(target / "summary.md", markdown_summary(records, tables, comparisons))
     machines = [facts for store in opened for facts in store.environments().values()]
     page = target / "report.html"
     _write_text(page, html_page(summary, records, tables, comparisons, machines))
@@ -136,12 +136,16 @@ def _write_comparisons(path: Path, comparisons: dict[tuple[str, str], list[Compa
 
 
 def markdown_summary(
-    tables: Sequence[PaperTable], comparisons: dict[tuple[str, str], list[Comparison]]
+    records: Sequence[Record],
+    tables: Sequence[PaperTable],
+    comparisons: dict[tuple[str, str], list[Comparison]],
 ) -> str:
-    """Agreement with the paper per table, and the paired tests over all collections."""
-    parts = [verdict(tables), _markdown_agreement(tables)]
+    """Agreement with the paper per table that has runs, and the paired tests over all instances."""
+    covered = [table for table in tables if table.has_runs]
+    parts = [verdict(covered, len(records), sum(record.ok for record in records))]
+    parts += [_markdown_agreement(covered)] if covered else []
     for (collection, quantity), pairs in comparisons.items():
-        if collection == ALL:
+        if collection == ALL and max(pair.n for pair in pairs) > 1:
             parts.append(f"Paired tests, {in_sentence(quantity)}:\n\n{_markdown_tests(pairs)}")
     return "\n\n".join(parts) + "\n"
 
@@ -158,14 +162,14 @@ def _markdown_tests(pairs: Sequence[Comparison]) -> str:
 
 def _markdown_agreement(tables: Sequence[PaperTable]) -> str:
     lines = [
-        "| table of the paper | agree in direction | agree in size | partial | no runs |",
-        "|---|---|---|---|---|",
+        "| table of the paper | agree in direction | agree in size | partial |",
+        "|---|---|---|---|",
     ]
     rows = [(table.spec.title, table.agreement()) for table in tables]
     for title, counts in [*rows, ("**all tables**", total_agreement(tables))]:
         direction = _of(counts.direction, counts.directed)
         size = _of(counts.size, counts.compared)
-        lines.append(f"| {title} | {direction} | {size} | {counts.partial} | {counts.missing} |")
+        lines.append(f"| {title} | {direction} | {size} | {counts.partial} |")
     return "\n".join(lines)
 
 

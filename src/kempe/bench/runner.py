@@ -45,6 +45,8 @@ def run(
     list of Record
         All runs of the plan.
     """
+    if plan.data:
+        raise ValueError("the data of the plan has not been read; see Plan.with_data")
     tasks = plan.tasks()
     _check_methods(tasks)
     planned = {task.key for task in tasks}

@@ -43,7 +43,7 @@ class Record:
     inertia
         Inertia computed from the labels that the method returned.
     ari
-        Adjusted Rand index against the true labels.
+        Adjusted Rand index against the true labels, where there are any.
     cpu_s, wall_s
         Seconds of processor and of wall time in ``fit``.
     n_iter
@@ -54,6 +54,8 @@ class Record:
         Constraints that the labels violate; never other than 0 in a run that is ok.
     stop_reason
         What ended the method.
+    data
+        Digest of data of one's own.
     history
         Pairs of elapsed seconds and best inertia so far.
     environment
@@ -81,6 +83,7 @@ class Record:
     time_limit: float = 3600.0
     must_link: bool = True
     dtype: str = "float64"
+    data: str = ""
     environment: str = ""
 
     @classmethod
@@ -147,7 +150,7 @@ class Record:
 
     def settings(self) -> dict[str, Any]:
         """Give what the run was made with; see ``Task.settings``."""
-        names = ("options", "time_limit", "must_link", "dtype")
+        names = ("options", "time_limit", "must_link", "dtype", "data")
         return {name: getattr(self, name) for name in names}
 
 

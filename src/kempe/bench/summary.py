@@ -15,6 +15,7 @@ from kempe import datasets, methods
 from kempe.bench.plan import MAIN
 from kempe.bench.statistics import Estimate, bootstrap_interval
 from kempe.bench.store import NO_DATA, Record
+from kempe.datasets.catalogue import COLLECTIONS
 
 BASELINE = "KSKM"
 """Method that multiples refer to, as in the paper."""
@@ -111,6 +112,12 @@ class Summary:
     def variants(self) -> list[str]:
         """Name the settings with runs, the usual one first."""
         return sorted({key[0] for key in self.cells}, key=lambda name: (name != MAIN, name))
+
+    def collections(self) -> list[str]:
+        """Name the collections with runs, those of the paper first."""
+        found = {key[1].split("/")[0] for key in self.cells}
+        known = [name for name in COLLECTIONS if name in found]
+        return known + sorted(found - set(known))
 
     def methods(self, variant: str = MAIN) -> list[str]:
         """Methods with runs, the known ones in the order of the paper."""

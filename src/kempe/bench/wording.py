@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kempe.bench.summary import BASELINE
-from kempe.bench.tables import PaperTable, total_agreement
+from kempe.bench.tables import Agreement, PaperTable, total_agreement
 
 HEADINGS: dict[str, str] = {
     "inertia": "Inertia",
@@ -16,17 +16,33 @@ HEADINGS: dict[str, str] = {
 """Titles of the quantities."""
 
 
-def verdict(tables: Sequence[PaperTable]) -> str:
-    """Say in one sentence how much of the paper is there and agrees."""
-    total = total_agreement(tables)
+def verdict(tables: Sequence[PaperTable], n_runs: int, n_solved: int) -> str:
+    """Say how many runs there are, and how much of the paper's tables they cover and agree with.
+
+    Parameters
+    ----------
+    tables
+        Those that have runs.
+    """
+    runs = f"{n_runs:,} runs, of which {n_solved:,} ended with a clustering."
+    if not tables:
+        return f"{runs} None of them is on a data set and level of the paper's tables."
+    return f"{runs} {agreement_in_words(total_agreement(tables))}"
+
+
+def agreement_in_words(total: Agreement) -> str:
+    """Say how many cells of the paper were compared and agree."""
+    if not total.compared:
+        return "No cell of the paper has runs on all its data sets, so none is compared."
+    # Where most of the paper is repeated, what is left out matters; elsewhere it is no news.
+    none = f", {total.missing:,} none" if 2 * total.compared > total.published else ""
     return (
         f"Of {total.published:,} cells of the paper, {total.compared:,} have runs on all their "
         "data sets. "
         f"{total.size:,} of these agree in size ({_percent(total.size, total.compared)}); "
         f"{total.direction:,} of the {total.directed:,} that say better or worse than {BASELINE} "
         f"agree in direction ({_percent(total.direction, total.directed)}). "
-        f"{total.partial:,} cells have runs on some of their data sets only, "
-        f"{total.missing:,} none."
+        f"{total.partial:,} cells have runs on some of their data sets only{none}."
     )
 
 

@@ -1,4 +1,4 @@
-"""The command line: ``kempe demo``, ``fit``, ``check``, ``methods`` and ``bench``."""
+"""The command line, a module for each command."""
 
 from kempe.cli.app import app
 

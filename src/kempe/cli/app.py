@@ -1,70 +1,77 @@
-"""The commands put together. Each is a module of its own and imports what is heavy when it runs."""
+"""The commands put together. Each is a module of its own, imported when it is used."""
 
 from __future__ import annotations
 
 import sys
 from importlib import import_module
-from importlib.util import find_spec
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from kempe.cli.certify import certify
-from kempe.cli.check import check
-from kempe.cli.console import complain
-from kempe.cli.demo import demo
-from kempe.cli.fit import fit
-from kempe.cli.listing import methods
-from kempe.cli.predict import predict
-from kempe.cli.verify import verify
-from kempe.exceptions import CertificateError, InfeasibleConstraintsError, NoSolutionFoundError
+from kempe.cli.errors import codes_of_errors
 
-BAD_INPUT = 2
-NO_SOLUTION = 1
+
+class Command(NamedTuple):
+    """A command that has not been imported yet.
+
+    Attributes
+    ----------
+    module
+        Module of the command, in this package; it has a function, or an ``app``, of the same name.
+    summary
+        The first line of its help.
+    """
+
+    module: str
+    summary: str
+
+
+# Told here as well, because importing all of them for the list would make everybody wait.
+COMMANDS = {
+    "demo": Command("demo", "Cluster handwritten digits, with constraints and without."),
+    "fit": Command("fit", "Cluster the rows of a table so that every constraint holds."),
+    "predict": Command("predict", "Give the nearest cluster of each row, by a saved model."),
+    "check": Command("check", "Say whether the constraints can be satisfied with k clusters."),
+    "choose-k": Command("choose_k", "Try several numbers of clusters."),
+    "compare": Command("compare", "Run several methods on a table and test the differences."),
+    "methods": Command("listing", "List the methods that --method understands."),
+    "certify": Command("certify", "Prove how far a clustering is from the best one at most."),
+    "verify": Command("verify", "Check a certificate against the data."),
+    "bench": Command("bench", "Run and report the benchmarks of the paper."),
+}
 
 
 class Commands(TyperGroup):
-    """Turns errors into one line and an exit code: 2 for bad input, 1 for no solution or proof."""
+    """Imports the command that is asked for, and turns errors into one line and an exit code."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Names of the commands."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Import one of the commands."""
+        if cmd_name not in COMMANDS:
+            return None
+        module = import_module(f"kempe.cli.{COMMANDS[cmd_name].module}")
+        if hasattr(module, "app"):
+            return get_command(module.app)
+        alone = typer.Typer(add_completion=False, rich_markup_mode=None)
+        alone.command(cmd_name)(getattr(module, cmd_name.replace("-", "_")))
+        return get_command(alone)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the list of commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, command.summary) for name, command in COMMANDS.items()])
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command."""
-        try:
+        with codes_of_errors():
             answer = super().invoke(ctx)
             sys.stdout.flush()  # here, where a full disk is an error with a message
             return answer
-        except (InfeasibleConstraintsError, NoSolutionFoundError, CertificateError) as error:
-            code = _explain(error, NO_SOLUTION)
-        except (ValueError, TypeError, OSError, ImportError) as error:
-            code = _explain(error, BAD_INPUT)
-        raise typer.Exit(code)
-
-
-class _LazyBench(TyperGroup):
-    """The benchmark commands, imported when they are used."""
-
-    def _load(self) -> Any:
-        return get_command(import_module("kempe.cli.bench").app)
-
-    def list_commands(self, ctx: Any) -> list[str]:
-        """Names of the benchmark commands."""
-        return list(self._load().list_commands(ctx))
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Give one of the benchmark commands."""
-        return self._load().get_command(ctx, cmd_name)
-
-
-def _explain(error: Exception, code: int) -> int:
-    complain(_one_line(error))
-    return code
-
-
-def _one_line(error: Exception) -> str:
-    if isinstance(error, OSError) and error.filename is not None:
-        return f"{error.filename}: {error.strerror}"
-    return str(error) or type(error).__name__
 
 
 def _show_version(wanted: bool) -> None:
@@ -77,10 +84,10 @@ def _show_version(wanted: bool) -> None:
 
 app = typer.Typer(
     cls=Commands,
-    help="Cluster data so that every must-link and cannot-link constraint holds.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # boxes take room from words, and time to draw
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
@@ -93,16 +100,3 @@ def _options(
     ] = False,
 ) -> None:
     """Cluster data so that every must-link and cannot-link constraint holds."""
-
-
-app.command()(demo)
-app.command()(fit)
-app.command()(predict)
-app.command()(check)
-app.command()(methods)
-app.command()(certify)
-app.command()(verify)
-
-if find_spec("kempe.cli.bench") is not None:
-    _bench = typer.Typer(cls=_LazyBench, no_args_is_help=True)
-    app.add_typer(_bench, name="bench", help="Run and report the benchmarks of the paper.")

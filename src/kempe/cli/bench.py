@@ -9,35 +9,59 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-app = typer.Typer(help="Run benchmark plans and report on them.", no_args_is_help=True)
+from kempe.cli.errors import BAD_INPUT, INTERRUPTED, NOTHING_FOUND
+from kempe.cli.own import with_own_data
 
-PlanArgument = Annotated[str, typer.Argument(help="A TOML file, or the name of a shipped plan.")]
+app = typer.Typer(
+    help="Run and report the benchmarks of the paper.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+)
+
+# Reasons that are no doing of the method.
+NOT_OF_THE_METHOD = ("no data", "error")
+
+PlanArgument = Annotated[
+    str, typer.Argument(metavar="PLAN", help="A TOML file, or the name of a shipped plan.")
+]
 
 
 @app.command()
 def run(
     plan: PlanArgument,
     store: Annotated[
-        Path | None, typer.Option(help="Folder of the results. [default: results/<plan>]")
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Folder of the results. [default: results/<plan>]"),
     ] = None,
     workers: Annotated[
-        int | None, typer.Option(min=1, help="Worker processes. [default: one per core]")
+        int | None,
+        typer.Option(min=1, metavar="NUMBER", help="Worker processes. [default: one per core]"),
     ] = None,
     method: Annotated[
-        list[str] | None, typer.Option(help="Run this method only; may be repeated.")
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Run this method only; may be repeated."),
     ] = None,
     dataset: Annotated[
-        list[str] | None, typer.Option(help="Run data sets like this only; may be repeated.")
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Run data sets like this only; may be repeated."),
     ] = None,
-    seeds: Annotated[int | None, typer.Option(min=1, help="Run the first seeds only.")] = None,
+    seeds: Annotated[
+        int | None, typer.Option(min=1, metavar="NUMBER", help="Run the first seeds only.")
+    ] = None,
     time_limit: Annotated[
-        float | None, typer.Option(help="Seconds per run, instead of the plan's.")
+        float | None,
+        typer.Option(metavar="SECONDS", help="Seconds per run, instead of the plan's."),
     ] = None,
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Repeat runs that failed.")
     ] = False,
 ) -> None:
-    """Execute a plan; what the store already has is not repeated."""
+    """Execute a plan; what the store already has is not repeated.
+
+    Ends with 0 if a run succeeded, with 2 if the plan or its data cannot be read, with 4 if every
+    run failed.
+    """
     from kempe.bench import Store, load_plan
     from kempe.bench import run as run_plan
     from kempe.bench.progress import PlanProgress
@@ -47,6 +71,7 @@ def run(
     try:
         chosen = load_plan(plan).restricted(method or (), dataset or (), seeds, time_limit)
         target = Store(store or Path("results") / chosen.name)
+        chosen = with_own_data(chosen, Path(plan).parent, target.folder)
         with PlanProgress(chosen.name, console) as progress:
             records = run_plan(
                 chosen,
@@ -60,10 +85,19 @@ def run(
         raise typer.BadParameter(str(error)) from error
     except KeyboardInterrupt:
         console.print("Stopped; the same command goes on from here.")
-        raise typer.Exit(130) from None
+        raise typer.Exit(INTERRUPTED) from None
     failed = [record for record in records if not record.ok]
     console.print(f"{len(records)} runs in {target.path}, {len(failed)} of them failed.")
-    _print_failures(console, [record.reason for record in failed])
+    reasons = [record.reason for record in failed]
+    _print_failures(console, reasons)
+    if len(failed) == len(records):
+        raise typer.Exit(_code(reasons))
+
+
+def _code(reasons: list[str]) -> int:
+    """Exit code of a plan of which every run failed."""
+    kinds = {reason.split(":")[0] for reason in reasons}
+    return BAD_INPUT if kinds & set(NOT_OF_THE_METHOD) else NOTHING_FOUND
 
 
 def _print_failures(console: Console, reasons: list[str]) -> None:
@@ -71,21 +105,23 @@ def _print_failures(console: Console, reasons: list[str]) -> None:
     kinds = [reason.split(":")[0] for reason in reasons]
     for kind in sorted(set(kinds)):
         console.print(f"  {kinds.count(kind):6d}  {kind}")
-        if kind in ("no data", "error"):
+        if kind in NOT_OF_THE_METHOD:
             console.print(
                 f"          first: {reasons[kinds.index(kind)]}", style="dim", markup=False
             )
-    if {"no data", "error"} & set(kinds):
+    if set(NOT_OF_THE_METHOD) & set(kinds):
         console.print("Once the cause is removed, --retry-failed repeats these runs.")
 
 
 @app.command()
 def report(
     stores: Annotated[
-        list[Path], typer.Argument(help="Folders of results; several are read as one.")
+        list[Path],
+        typer.Argument(metavar="STORE...", help="Folders of results; several are read as one."),
     ],
     out: Annotated[
-        Path | None, typer.Option(help="Folder to write to. [default: <first store>/report]")
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Folder to write to. [default: <first store>/report]"),
     ] = None,
 ) -> None:
     """Write tables and figures beside those of the paper: HTML, LaTeX and CSV."""

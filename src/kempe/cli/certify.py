@@ -7,20 +7,35 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kempe.cli.check import PairsFile
-from kempe.cli.console import check_outputs
+from kempe.cli.console import check_outputs, note, on_terminal
 from kempe.cli.data import (
-    DataFile,
-    Header,
-    Ignore,
-    LabelsColumn,
-    Quiet,
-    Standardise,
+    PairOptions,
+    TableOptions,
     constraints_of,
+    pairs_of,
     read,
-    scaled,
+    refuse_soft,
+    told_in_ids,
 )
-from kempe.cli.verify import Json, print_json
+from kempe.cli.options import (
+    CannotLink,
+    ConstraintsFile,
+    DataFile,
+    Encode,
+    Header,
+    IdColumn,
+    Ignore,
+    ImputeBy,
+    Json,
+    LabelsColumn,
+    MustLink,
+    Quiet,
+    Seed,
+    Standardise,
+    WeightsColumn,
+    positive,
+)
+from kempe.cli.verify import print_json
 
 if TYPE_CHECKING:
     from kempe.proof import OptimalityCertificate
@@ -31,7 +46,7 @@ def certify(
     labels: Annotated[
         Path | None,
         typer.Argument(
-            metavar="[LABELS.csv]",
+            metavar="[LABELS]",
             help="One label a line, as `kempe fit -o` writes them; if none, a search comes first.",
             show_default=False,
         ),
@@ -39,23 +54,39 @@ def certify(
     n_clusters: Annotated[
         int | None,
         typer.Option(
-            "--n-clusters", "-k", min=1, help="Number of clusters; by default that of the labels."
+            "--n-clusters",
+            "-k",
+            min=1,
+            metavar="NUMBER",
+            help="Number of clusters; by default that of the labels.",
         ),
     ] = None,
-    must_link: PairsFile = None,
-    cannot_link: PairsFile = None,
+    must_link: MustLink = None,
+    cannot_link: CannotLink = None,
+    constraints: ConstraintsFile = None,
+    id_column: IdColumn = None,
     labels_column: LabelsColumn = None,
+    weights_column: WeightsColumn = None,
     ignore: Ignore = None,
-    header: Header = None,
+    encode: Encode = None,
+    impute: ImputeBy = None,
     standardise: Standardise = False,
+    header: Header = None,
     time_limit: Annotated[
-        float, typer.Option(min=0.0, metavar="SECONDS", help="Return the best after this long.")
+        float,
+        typer.Option(callback=positive, metavar="SECONDS", help="Return the best after this long."),
     ] = 60.0,
     gap: Annotated[
-        float, typer.Option(min=0.0, help="Stop when the relative gap is as small as this.")
+        float,
+        typer.Option(
+            min=0.0, metavar="SHARE", help="Stop when the relative gap is as small as this."
+        ),
     ] = 1e-4,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Number of threads; -1: all.")] = 1,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the run.")] = 0,
+    n_jobs: Annotated[
+        int,
+        typer.Option("--n-jobs", "--jobs", "-j", metavar="NUMBER", help="Threads; -1: all."),
+    ] = 1,
+    seed: Seed = 0,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="Write the certificate here."),
@@ -71,34 +102,39 @@ def certify(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Prove how far a clustering can be from the best one that obeys the constraints.
+    """Prove how far a clustering is from the best one at most.
 
-    Ends with 0 if a bound was proven, whatever the gap, with 1 if the constraints cannot be
-    satisfied, with 2 if something is wrong with the input.
+    Ends with 0 if a bound was proven, whatever the gap, with 2 if something is wrong with the
+    input, with 3 if the constraints cannot be satisfied, with 4 if no clustering was found.
     """
-    from kempe.cli.console import on_terminal
-    from kempe.cli.tables import read_labels, write_labels
+    from kempe.cli.labels import read_labels, write_labels
     from kempe.proof.certify import certify as prove_bound
 
-    check_outputs([output, labels_output], [data, labels, must_link, cannot_link])
+    files = PairOptions(must_link, cannot_link, constraints)
+    check_outputs([output, labels_output], [data, labels, *files.files])
     if labels is None and n_clusters is None:
         raise ValueError("give a file of labels, or --n-clusters for a search to start with")
-    given = read(data, labels_column, ignore or [], header)
-    certificate = prove_bound(
-        scaled(given.rows, standardise),
-        None if labels is None else read_labels(labels, given.rows.shape[0]),
-        constraints=constraints_of(given, must_link, cannot_link),
-        n_clusters=n_clusters,
-        time_limit=time_limit,
-        gap=gap,
-        n_jobs=jobs,
-        random_state=seed,
-        verbose=int(not quiet and on_terminal()),
-    )
+    columns = (id_column, labels_column, weights_column, ignore, encode)
+    given = read(TableOptions(data, *columns, impute, standardise, header))
+    pairs = pairs_of(files, len(given.rows), given.ids)
+    refuse_soft(pairs)
+    with told_in_ids(given.ids):
+        certificate = prove_bound(
+            given.rows,
+            None if labels is None else read_labels(labels, len(given.rows), given.ids),
+            constraints=constraints_of(given, pairs),
+            n_clusters=n_clusters,
+            sample_weight=given.weights,
+            time_limit=time_limit,
+            gap=gap,
+            n_jobs=n_jobs,
+            random_state=seed,
+            verbose=int(not quiet and on_terminal()),
+        )
     if output is not None:
         certificate.save(output)
     if labels_output is not None:
-        write_labels(labels_output, certificate.labels.tolist())
+        write_labels(labels_output, certificate.labels.tolist(), given.ids)
     if json:
         print_json(certificate, optimal=certificate.is_optimal, seconds=certificate.seconds)
     if not quiet:
@@ -106,9 +142,6 @@ def certify(
 
 
 def _summarise(certificate: OptimalityCertificate, output: Path | None) -> None:
-    from kempe.cli.console import notes
-
-    console = notes()
-    console.print(certificate.summary())
+    note(certificate.summary())
     if output is None:
-        console.print("The certificate was not written: use -o proof.kempe.")
+        note("The certificate was not written: use -o proof.kempe.")

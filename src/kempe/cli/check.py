@@ -7,35 +7,65 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kempe.cli.data import PairOptions, pairs_of, refuse_soft, told_in_ids
+from kempe.cli.options import CannotLink, ConstraintsFile, Header, IdColumn, MustLink, positive
 from kempe.exceptions import InfeasibleConstraintsError, NoSolutionFoundError
 
 if TYPE_CHECKING:
     from kempe.constraints import Constraints
 
-PairsFile = Annotated[
-    Path | None,
-    typer.Option(metavar="CSV", help="Pairs of row numbers, counted from 0, one pair a line."),
-]
-
 
 def check(
     n_clusters: Annotated[
-        int, typer.Option("--n-clusters", "-k", min=1, help="Number of clusters.")
+        int,
+        typer.Option("--n-clusters", "-k", min=1, metavar="NUMBER", help="Number of clusters."),
     ],
-    must_link: PairsFile = None,
-    cannot_link: PairsFile = None,
+    data: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[DATA]", help="Table with the ids that the pairs name.", show_default=False
+        ),
+    ] = None,
+    must_link: MustLink = None,
+    cannot_link: CannotLink = None,
+    constraints: ConstraintsFile = None,
+    id_column: IdColumn = None,
+    header: Header = None,
     rows: Annotated[
-        int | None, typer.Option(min=1, help="Number of rows that the pairs refer to.")
+        int | None,
+        typer.Option(min=1, metavar="NUMBER", help="Number of rows that the pairs refer to."),
     ] = None,
     time_limit: Annotated[
-        float, typer.Option(min=0.0, metavar="SECONDS", help="Give up after this long.")
+        float, typer.Option(callback=positive, metavar="SECONDS", help="Give up after this long.")
     ] = 60.0,
 ) -> None:
     """Say whether the constraints can be satisfied with k clusters.
 
-    Ends with 0 if they can, with 1 if they cannot (it says why) or if this could not be decided.
+    Ends with 0 if they can, with 3 if they cannot (it says why), with 4 if this could not be
+    decided in time, with 2 if something is wrong with the input.
     """
-    constraints = read_constraints(must_link, cannot_link, rows)
+    from kempe.cli.console import check_outputs
+    from kempe.constraints import Constraints
+    from kempe.tables import Ids, open_table
+
+    files = PairOptions(must_link, cannot_link, constraints)
+    if not any(files.files):
+        raise ValueError("nothing to check: give --must-link, --cannot-link or --constraints")
+    if id_column is not None and data is None:
+        raise ValueError("--id-column is a column of the data: name its file, too")
+    check_outputs([], [data, *files.files])
+    table = None if data is None else open_table(data, header)
+    ids = None
+    if table is not None:
+        rows = table.n_rows
+        ids = None if id_column is None else Ids(table, table.position(id_column))
+    pairs = pairs_of(files, rows, ids)
+    refuse_soft(pairs)
+    with told_in_ids(ids):
+        _check(Constraints(pairs.must_link, pairs.cannot_link, n_rows=rows), n_clusters, time_limit)
+
+
+def _check(constraints: Constraints, n_clusters: int, time_limit: float) -> None:
     typer.echo(constraints.summary())
     report = constraints.check(n_clusters, time_limit=time_limit)
     if report.feasible is None:
@@ -43,16 +73,3 @@ def check(
     if not report.feasible:
         raise InfeasibleConstraintsError(str(report), report.certificate)
     typer.echo(str(report))
-
-
-def read_constraints(
-    must_link: Path | None, cannot_link: Path | None, n_rows: int | None = None
-) -> Constraints:
-    """Read pairs from files and check them against the number of rows, if it is known."""
-    from kempe.cli.tables import read_pairs
-    from kempe.constraints import Constraints
-
-    if must_link is None and cannot_link is None and n_rows is None:
-        raise ValueError("nothing to check: give --must-link or --cannot-link")
-    pairs = [None if path is None else read_pairs(path) for path in (must_link, cannot_link)]
-    return Constraints(*pairs, n_rows=n_rows)

@@ -7,20 +7,13 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import typer
-from rich.console import Console
 
 SCREEN = Path("-")
-"""In place of a file to write: standard output."""
+"""In place of a file: standard output, or standard input."""
 
 
-def notes() -> Console:
-    """Console for what is not a result."""
-    return Console(stderr=True, highlight=False, soft_wrap=True)
-
-
-def complain(message: str) -> None:
-    """Show an error."""
-    typer.secho("error: ", fg="red", bold=True, nl=False, err=True)
+def note(message: str) -> None:
+    """Show what is not a result."""
     typer.echo(message, err=True)
 
 
@@ -32,9 +25,11 @@ def on_terminal() -> bool:
 def check_outputs(outputs: Iterable[Path | None], inputs: Iterable[Path | None] = ()) -> None:
     """Complain about outputs that cannot be written before the work rather than after it.
 
-    An output may be neither an input nor another output.
+    An output may be neither an input nor another output, and standard input has only one content.
     """
     taken = [path for path in inputs if path is not None]
+    if taken.count(SCREEN) > 1:
+        raise ValueError("standard input (-) can be read only once; put the other into a file")
     for path in outputs:
         if path is None or path == SCREEN:
             continue

@@ -1,105 +1,178 @@
-"""The data and the pairs that a command is given: their options, and how they are read."""
+"""The table and the pairs that a command is given, read and made ready for k-means.
+
+``read`` gives the table, ``pairs_of`` the pairs, ``constraints_of`` the constraints that follow.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from kempe.cli.check import read_constraints
+from kempe.exceptions import InfeasibleConstraintsError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import numpy as np
     from numpy.typing import NDArray
 
+    from kempe.cli.known import KnownLabels
+    from kempe.cli.options import Impute
     from kempe.constraints import Constraints
+    from kempe.preparation import Preparation
+    from kempe.tables import Ids, PairSet
 
-UNLABELLED = ""
 
-DataFile = Annotated[
-    Path, typer.Argument(metavar="DATA.csv", help="Rows to cluster; a header is found by itself.")
-]
-LabelsColumn = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME", help="Column with labels known for some rows; empty cells are unknown."
-    ),
-]
-Ignore = Annotated[
-    list[str] | None,
-    typer.Option(metavar="NAME", help="Column to leave out; may be given several times."),
-]
-Header = Annotated[
-    bool | None, typer.Option(help="Whether the first line holds names.", show_default=False)
-]
-Standardise = Annotated[
-    bool, typer.Option("--standardise", help="Scale columns to mean 0 and deviation 1 first.")
-]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress, no summary.")]
+@dataclass(frozen=True)
+class TableOptions:
+    """What was said about the table; the options of ``kempe.cli.options`` by their names."""
+
+    data: Path
+    id_column: str | None = None
+    labels_column: str | None = None
+    weights_column: str | None = None
+    ignore: Sequence[str] | None = None
+    encode: Sequence[str] | None = None
+    impute: Impute | None = None
+    standardise: bool = False
+    header: bool | None = None
+
+
+@dataclass(frozen=True)
+class PairOptions:
+    """Files of pairs."""
+
+    must_link: Path | None = None
+    cannot_link: Path | None = None
+    constraints: Path | None = None
+
+    @property
+    def files(self) -> list[Path | None]:
+        """All of them."""
+        return [self.must_link, self.cannot_link, self.constraints]
 
 
 @dataclass(frozen=True)
 class Given:
-    """What was read: numbers, their columns' names and the labels known for some rows.
+    """A table as k-means needs it.
 
-    Without a header, columns are named by their numbers.
+    Attributes
+    ----------
+    rows
+        Numbers, prepared.
+    names
+        Names of their columns; without a header, columns are named by their numbers.
+    has_header
+        Whether these are names of the table.
+    preparation
+        What made the numbers of the table, if it was needed.
+    ids, known, weights
+        The id of each row, the labels known for some, the weights; if there are columns of them.
+    remarks
+        What a person should know about how the table was read.
     """
 
     rows: NDArray[np.float64]
     names: tuple[str, ...]
     has_header: bool
-    known: list[str] | None
+    preparation: Preparation | None = None
+    ids: Ids | None = None
+    known: KnownLabels | None = None
+    weights: NDArray[np.float64] | None = None
+    remarks: tuple[str, ...] = ()
 
 
-def read(path: Path, labels_column: str | None, ignore: list[str], header: bool | None) -> Given:
-    """Read the rows, and the labels known for some of them."""
-    from kempe.cli.tables import CellError, Table
+def read(options: TableOptions) -> Given:
+    """Read the table that is to be clustered."""
+    from kempe.cli.columns import Roles, numbers_and_words, weights_of
+    from kempe.cli.known import KnownLabels
+    from kempe.tables import Ids, open_table
 
-    table = Table.open(path, header)
-    label = None if labels_column is None else table.position(labels_column)
-    left_out = {label, *map(table.position, ignore), *_unnamed(table.names)}
-    columns = [column for column in range(len(table.names)) if column not in left_out]
-    if not columns:
-        raise ValueError(f"{path} has no columns left to cluster by")
-    try:
-        rows = table.numbers(columns)
-    except CellError as error:
-        raise ValueError(f"{error}; --ignore NAME leaves a column out") from None
-    known = None if label is None else table.strings(label)
-    names = tuple(table.names[column] for column in columns)
-    return Given(rows, names, table.has_header, known)
-
-
-def scaled(rows: NDArray[np.float64], standardise: bool) -> NDArray[np.float64]:
-    """Give the rows as they are to be clustered."""
-    if not standardise:
-        return rows
-    from sklearn.preprocessing import StandardScaler
-
-    scaler = StandardScaler()
-    return scaler.fit_transform(rows)  # type: ignore[no-any-return]
-
-
-def _unnamed(names: tuple[str, ...]) -> list[int]:
-    """Columns without a name, in which data frames write their row numbers."""
-    from kempe.cli.console import notes
-
-    columns = [column for column, name in enumerate(names) if not name]
-    if columns:
-        notes().print(f"Left out, because it has no name: column {columns[0] + 1}.")
-    return columns
+    table = open_table(options.data, options.header)
+    roles = Roles.of(table, options)
+    cells = numbers_and_words(table, roles, options.impute is not None)
+    known = None if roles.labels is None else KnownLabels(table, roles.labels)
+    names = tuple(table.names[column] for column in roles.features)
+    remarks = [*roles.remarks, *([] if known is None else [known.summary()])]
+    encode = [table.names[column] for column in sorted(roles.categories)]
+    preparation, rows = _prepared(cells, names, encode, options)
+    if preparation is not None:
+        names = tuple(preparation.get_feature_names_out())
+        remarks.append(f"preparation: {preparation.summary()}")
+    return Given(
+        rows=rows,
+        names=names,
+        has_header=table.has_header,
+        preparation=preparation,
+        ids=None if roles.ids is None else Ids(table, roles.ids),
+        known=known,
+        weights=None if roles.weights is None else weights_of(table, roles.weights),
+        remarks=tuple(remarks),
+    )
 
 
-def constraints_of(given: Given, must_link: Path | None, cannot_link: Path | None) -> Constraints:
-    """Join the pairs of the files and those that follow from known labels."""
+def _prepared(
+    cells: NDArray[Any], names: Sequence[str], encode: Sequence[str], options: TableOptions
+) -> tuple[Preparation | None, NDArray[np.float64]]:
+    if options.impute is None and not encode and not options.standardise:
+        return None, cells
+    from kempe.preparation import Preparation
+
+    preparation = Preparation(
+        names,
+        encode=encode,
+        impute=None if options.impute is None else options.impute.value,
+        standardise=options.standardise,
+    )
+    return preparation, preparation.fit(cells).transform(cells)
+
+
+def pairs_of(options: PairOptions, n_rows: int | None = None, ids: Ids | None = None) -> PairSet:
+    """Read the files of pairs and join them."""
     import numpy as np
 
+    from kempe.tables import PairSet, read_constraint_file, read_pairs
+
+    known: dict[str, Any] = {"ids": ids, "n_rows": n_rows}
+    found = PairSet()
+    if options.constraints is not None:
+        found = read_constraint_file(options.constraints, **known)
+    joined = {}
+    for name, path in (("must_link", options.must_link), ("cannot_link", options.cannot_link)):
+        if path is not None:
+            more = read_pairs(path, name.replace("_", "-"), **known)  # type: ignore[arg-type]
+            joined[name] = np.concatenate([getattr(found, name), more])
+    return PairSet(**{**vars(found), **joined})
+
+
+def constraints_of(given: Given, pairs: PairSet) -> Constraints:
+    """Join the pairs of files and those that follow from known labels."""
     from kempe.constraints import Constraints
 
-    pairs = read_constraints(must_link, cannot_link, given.rows.shape[0])
-    if given.known is None:
-        return pairs
-    labelled = Constraints.from_labels(np.array(given.known, dtype=str), unlabelled=UNLABELLED)
-    return labelled | pairs
+    constraints = Constraints(pairs.must_link, pairs.cannot_link, n_rows=len(given.rows))
+    return constraints if given.known is None else given.known.constraints() | constraints
+
+
+def refuse_soft(pairs: PairSet, method: str = "this command") -> None:
+    """Lose no soft pair without a word."""
+    if pairs.n_soft:
+        raise ValueError(
+            f"{method} knows no soft pairs, of which there are {pairs.n_soft}: use kempe fit "
+            "--method PCCC, or take sml and scl out of the file"
+        )
+
+
+@contextmanager
+def told_in_ids(ids: Ids | None) -> Iterator[None]:
+    """Let a proof of infeasibility speak of ids instead of row numbers."""
+    try:
+        yield
+    except InfeasibleConstraintsError as error:
+        told = getattr(error.certificate, "told", None)
+        if ids is None or told is None:
+            raise
+        message = str(error).replace(str(error.certificate), told(ids.names))
+        raise InfeasibleConstraintsError(message, error.certificate) from None

@@ -30,7 +30,7 @@ def demo(
     ),
     seed: Annotated[int, typer.Option(min=0, help="Seed of the constraints and of the runs.")] = 0,
 ) -> None:
-    """Cluster handwritten digits under constraints, and by plain k-means beside it."""
+    """Cluster handwritten digits, with constraints and without."""
     from rich.console import Console
     from sklearn.datasets import load_digits
     from threadpoolctl import threadpool_limits
@@ -128,17 +128,18 @@ def _draw(
     X: NDArray[np.float64], runs: list[Run], constraints: Constraints, seed: int, out: Path
 ) -> bool:
     """Write the picture; False if matplotlib is missing."""
-    from kempe.cli.console import notes
+    from kempe.cli.console import note
 
     try:
         import matplotlib
     except ImportError:
-        notes().print('No picture: it needs matplotlib, pip install "kempe\\[plot]".')
+        note('No picture: it needs matplotlib, pip install "kempe[plot]".')
         return False
     matplotlib.use("Agg")
     from matplotlib import pyplot as plt
 
     from kempe.plotting import plot_clusters
+    from kempe.report.beside import matched
     from kempe.storage import replacing
 
     places = _embed(X, seed)
@@ -146,7 +147,7 @@ def _draw(
     reference = runs[-1].labels
     for panel, run in zip(panels, runs, strict=True):
         plot_clusters(
-            places, _same_numbers(run.labels, reference), constraints, ax=panel, max_pairs=40
+            places, matched(run.labels, reference, 10), constraints, ax=panel, max_pairs=40
         )
         broken = sum(map(len, (constraints.must_link, constraints.cannot_link))) - sum(
             satisfied(run.labels, constraints)
@@ -166,14 +167,3 @@ def _embed(X: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
     # Enough for a picture; the defaults take several times as long.
     tsne = TSNE(init="pca", perplexity=15, max_iter=300, angle=0.8, random_state=seed)
     return tsne.fit_transform(PCA(20, random_state=seed).fit_transform(X))  # type: ignore[no-any-return]
-
-
-def _same_numbers(labels: NDArray[np.int32], reference: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Rename clusters so that they get the colours of those they overlap most with."""
-    import numpy as np
-    from scipy.optimize import linear_sum_assignment
-    from sklearn.metrics import confusion_matrix
-
-    overlap = confusion_matrix(labels, reference)
-    _, new = linear_sum_assignment(-overlap)
-    return np.asarray(new[labels], dtype=np.int32)

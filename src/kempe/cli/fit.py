@@ -1,27 +1,39 @@
-"""``kempe fit``: cluster a CSV file."""
+"""``kempe fit``: cluster a table."""
 
 from __future__ import annotations
 
-import json as json_format
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kempe.cli.check import PairsFile
-from kempe.cli.console import SCREEN, check_outputs
+from kempe.cli.console import SCREEN, check_outputs, note, on_terminal
 from kempe.cli.data import (
-    DataFile,
     Given,
-    Header,
-    Ignore,
-    LabelsColumn,
-    Quiet,
-    Standardise,
+    PairOptions,
+    TableOptions,
     constraints_of,
+    pairs_of,
     read,
+    told_in_ids,
+)
+from kempe.cli.options import (
+    CannotLink,
+    ConstraintsFile,
+    DataFile,
+    Encode,
+    Header,
+    IdColumn,
+    Ignore,
+    ImputeBy,
+    LabelsColumn,
+    MustLink,
+    Quiet,
+    Seed,
+    Standardise,
+    WeightsColumn,
+    positive,
 )
 
 if TYPE_CHECKING:
@@ -29,25 +41,46 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kempe.constraints import Constraints
+    from kempe.tables import PairSet
 
 
 def fit(
     data: DataFile,
     n_clusters: Annotated[
-        int, typer.Option("--n-clusters", "-k", min=1, help="Number of clusters.")
+        int,
+        typer.Option("--n-clusters", "-k", min=1, metavar="NUMBER", help="Number of clusters."),
     ],
-    must_link: PairsFile = None,
-    cannot_link: PairsFile = None,
+    must_link: MustLink = None,
+    cannot_link: CannotLink = None,
+    constraints: ConstraintsFile = None,
+    id_column: IdColumn = None,
     labels_column: LabelsColumn = None,
+    weights_column: WeightsColumn = None,
     ignore: Ignore = None,
-    header: Header = None,
-    method: Annotated[str, typer.Option(help="One of those that `kempe methods` lists.")] = "kempe",
+    encode: Encode = None,
+    impute: ImputeBy = None,
     standardise: Standardise = False,
+    header: Header = None,
+    method: Annotated[
+        str, typer.Option(metavar="NAME", help="One of those that `kempe methods` lists.")
+    ] = "kempe",
     time_limit: Annotated[
         float | None,
-        typer.Option(min=0.0, metavar="SECONDS", help="Return the best after this long."),
+        typer.Option(callback=positive, metavar="SECONDS", help="Return the best after this long."),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the run.")] = 0,
+    max_mutations: Annotated[
+        int | None,
+        typer.Option(min=0, metavar="NUMBER", help="Length of the search; 0 is one descent."),
+    ] = None,
+    n_init: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="NUMBER", help="Independent searches; the best one counts."),
+    ] = None,
+    n_jobs: Annotated[
+        int | None,
+        typer.Option("--n-jobs", "-j", metavar="NUMBER", help="Number of threads; -1: all."),
+    ] = None,
+    seed: Seed = 0,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -60,110 +93,215 @@ def fit(
     model: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the model here, for `kempe predict`.")
     ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(metavar="HTML", help="Write a page about the clusters and the pairs here."),
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print labels and figures as JSON.")] = False,
     quiet: Quiet = False,
 ) -> None:
-    """Cluster the rows of a CSV file so that every constraint holds.
+    """Cluster the rows of a table so that every constraint holds.
 
-    Ends with 0 if clusters were found, with 1 if the constraints cannot be satisfied or no solution
-    was found, with 2 if something is wrong with the input.
+    Ends with 0 if clusters were found, with 2 if something is wrong with the input, with 3 if the
+    constraints cannot be satisfied, with 4 if nothing was found in time, and with 130 after Ctrl-C
+    if there was nothing to show.
     """
-    check_outputs([output, centers, model], [data, must_link, cannot_link])
-    if model is not None and standardise:
-        raise ValueError("--model knows no scaling: write scaled columns to DATA.csv first")
-    given = read(data, labels_column, ignore or [], header)
-    constraints = constraints_of(given, must_link, cannot_link)
-    options = {"n_clusters": n_clusters, "random_state": seed, "time_limit": time_limit}
-    found = _cluster(given, constraints, method, standardise, options, show=not quiet)
-    _write(given, found, output, centers, json)
-    if model is not None:
-        found.estimator.save(model)
+    pair_files = PairOptions(must_link, cannot_link, constraints)
+    targets = Targets(output, centers, model, report, json)
+    targets.check([data, *pair_files.files])
+    search = {
+        "time_limit": time_limit,
+        "max_mutations": max_mutations,
+        "n_init": n_init,
+        "n_jobs": n_jobs,
+    }
+    estimator = _estimator(method, n_clusters, seed, search, show=not quiet and on_terminal())
+    columns = (id_column, labels_column, weights_column, ignore, encode)
+    given = read(TableOptions(data, *columns, impute, standardise, header))
     if not quiet:
-        _summarise(found, constraints, output is None and model is None and not json)
+        for remark in given.remarks:
+            note(remark)
+    pairs = pairs_of(pair_files, len(given.rows), given.ids)
+    found = _cluster(estimator, given, pairs, method)
+    targets.write(found)
+    if not quiet:
+        _summarise(found, targets)
 
 
 @dataclass(frozen=True)
-class _Clustered:
-    """A fitted estimator, its centres in the units of the file."""
+class Clustered:
+    """A fitted estimator, with what a person calls its rows and clusters.
 
+    Attributes
+    ----------
+    given, constraints
+        What it was fitted to.
+    estimator
+        The fitted estimator.
+    centers
+        Its centres in the units of the table.
+    cluster_names
+        Names of the clusters, if labels were known; otherwise they have numbers.
+    """
+
+    given: Given
+    constraints: Constraints
     estimator: Any
     centers: NDArray[np.float64]
+    cluster_names: list[str] | None
+
+    @property
+    def labels(self) -> list[Any]:
+        """The cluster of each row, by its name if it has one."""
+        numbers: list[int] = self.estimator.labels_.tolist()
+        names = self.cluster_names
+        return numbers if names is None else [names[number] for number in numbers]
 
 
-def _cluster(
-    given: Given,
-    constraints: Constraints,
-    method: str,
-    standardise: bool,
-    options: dict[str, Any],
-    *,
-    show: bool,
-) -> _Clustered:
+@dataclass(frozen=True)
+class Targets:
+    """Where the results go."""
+
+    output: Path | None
+    centers: Path | None
+    model: Path | None
+    report: Path | None
+    json: bool
+
+    def check(self, inputs: list[Path | None]) -> None:
+        """Complain about files that cannot be written before the work rather than after it."""
+        from kempe.tables.writing import check_writable
+
+        check_outputs([self.output, self.centers, self.model, self.report], inputs)
+        for path in (self.output, self.centers):
+            if path is not None:
+                check_writable(path)
+
+    @property
+    def any(self) -> bool:
+        """Whether something shows or keeps the labels."""
+        return self.output is not None or self.model is not None or self.json
+
+    def write(self, found: Clustered) -> None:
+        """Write all that was asked for."""
+        from kempe.cli.labels import write_labels
+        from kempe.model_file import write_model
+        from kempe.tables import write_table
+
+        if self.centers is not None:
+            write_table(self.centers, *_centers(found))
+        if self.output is not None and not (self.json and self.output == SCREEN):
+            write_labels(self.output, found.labels, found.given.ids)
+        if self.model is not None:
+            write_model(self.model, found.estimator, found.given.preparation)
+        if self.report is not None:
+            _write_report(self.report, found)
+        if self.json:
+            _print_json(found)
+
+
+def _estimator(
+    method: str, n_clusters: int, seed: int, search: dict[str, Any], *, show: bool
+) -> Any:
+    """Make the estimator of a method, and complain of options that it does not know."""
+    from kempe import methods
+
+    chosen = {name: value for name, value in search.items() if value is not None}
+    known = methods.create(method, n_clusters=n_clusters).get_params()
+    for name in chosen:
+        if name not in known:
+            able = [other for other in methods.names() if _knows(other, name)]
+            raise ValueError(
+                f"the method {method} has no --{name.replace('_', '-')}; "
+                f"these have: {', '.join(able)}"
+            )
+    return methods.create(
+        method, n_clusters=n_clusters, random_state=seed, verbose=int(show), **chosen
+    )
+
+
+def _knows(method: str, parameter: str) -> bool:
+    from kempe import methods
+
+    return parameter in methods.create(method, n_clusters=2).get_params()
+
+
+def _cluster(estimator: Any, given: Given, pairs: PairSet, method: str) -> Clustered:
     import numpy as np
-    from sklearn.preprocessing import StandardScaler
 
-    from kempe.cli.console import on_terminal
-    from kempe.methods import create
+    from kempe.cli.data import refuse_soft
 
-    estimator = create(method, verbose=int(show and on_terminal()), **options)
-    scaler = StandardScaler(with_mean=standardise, with_std=standardise)
-    estimator.fit(scaler.fit_transform(given.rows), constraints=constraints)
+    soft = _soft(pairs)
+    if not hasattr(estimator, "soft_violation_") and "PCCC" not in type(estimator).__name__:
+        refuse_soft(pairs, f"the method {method}")
+        soft = {}
+    with told_in_ids(given.ids):
+        constraints = constraints_of(given, pairs)
+        estimator.fit(given.rows, constraints=constraints, sample_weight=given.weights, **soft)
     if given.has_header:  # as if the columns came in a data frame
         estimator.feature_names_in_ = np.array(given.names, dtype=object)
-    return _Clustered(estimator, scaler.inverse_transform(estimator.cluster_centers_))
+    centers, names = estimator.cluster_centers_, None
+    if given.preparation is not None:
+        centers = given.preparation.in_units_of_the_table(centers)
+    if given.known is not None:
+        names = given.known.cluster_names(estimator.labels_, len(centers))
+        estimator.cluster_names_ = np.array(names, dtype=object)
+    return Clustered(given, constraints, estimator, centers, names)
 
 
-def _write(
-    given: Given, model: _Clustered, output: Path | None, centers: Path | None, json: bool
-) -> None:
-    from kempe.cli.tables import write_columns, write_labels
-
-    labels = model.estimator.labels_.tolist()
-    if centers is not None:
-        write_columns(centers, given.names, model.centers.tolist())
-    if output is not None and output != SCREEN:
-        write_labels(output, labels)
-    if json:
-        json_format.dump(_as_json(given, model), sys.stdout)
-        sys.stdout.write("\n")
-    elif output == SCREEN:
-        write_labels(output, labels)
+def _soft(pairs: PairSet) -> dict[str, Any]:
+    return {name: value for name, value in vars(pairs).items() if "soft" in name and len(value)}
 
 
-def _as_json(given: Given, model: _Clustered) -> dict[str, Any]:
-    result = model.estimator.result_
-    return {
-        "labels": model.estimator.labels_.tolist(),
+def _centers(found: Clustered) -> tuple[list[str], list[list[object]]]:
+    """Table of the centres; with a column of names if the clusters have names."""
+    columns, rows = list(found.given.names), found.centers.tolist()
+    if found.cluster_names is None:
+        return columns, rows
+    named = zip(found.cluster_names, rows, strict=True)
+    return ["cluster", *columns], [[name, *row] for name, row in named]
+
+
+def _write_report(path: Path, found: Clustered) -> None:
+    given = found.given
+    rows = given.rows
+    if given.preparation is not None:
+        rows = given.preparation.in_units_of_the_table(rows)
+    found.estimator.result_.to_html(
+        path,
+        original=rows,
+        ids=None if given.ids is None else given.ids.names,
+        feature_names=given.names,
+        cluster_names=found.cluster_names,
+    )
+
+
+def _print_json(found: Clustered) -> None:
+    import json
+    import sys
+
+    result, given = found.estimator.result_, found.given
+    content = {
+        "labels": found.labels,
         "columns": list(given.names),
-        "centers": model.centers.tolist(),
-        "inertia": float(model.estimator.inertia_),
+        "centers": found.centers.tolist(),
+        "inertia": float(found.estimator.inertia_),
         "mutations": result.n_mutations,
         "stop_reason": result.stop_reason,
         "seconds": result.runtime,
     }
+    if given.ids is not None:
+        content["ids"] = given.ids.names
+    if found.cluster_names is not None:
+        content["clusters"] = found.cluster_names
+    json.dump(content, sys.stdout)
+    sys.stdout.write("\n")
 
 
-def _summarise(model: _Clustered, constraints: Constraints, unwritten: bool) -> None:
-    import numpy as np
+def _summarise(found: Clustered, targets: Targets) -> None:
+    from kempe.cli.summary import lines
 
-    from kempe.cli.console import notes
-
-    result = model.estimator.result_
-    sizes = np.bincount(model.estimator.labels_, minlength=model.centers.shape[0])
-    kept = f"{constraints.summary()}, all satisfied" if _any_pairs(constraints) else "none"
-    lines = {
-        "inertia": f"{model.estimator.inertia_:,.6g}",
-        "clusters": " + ".join(f"{size:,}" for size in sizes) + " rows",
-        "constraints": kept,
-        "search": f"{result.n_mutations:,} mutations, stopped by {result.stop_reason}",
-        "time": f"{result.runtime:.2f} s",
-    }
-    console = notes()
-    for name, value in lines.items():
-        console.print(f"{name:<12} {value}")
-    if unwritten:
-        console.print("Labels were not written: use -o labels.csv, -o - or --json.")
-
-
-def _any_pairs(constraints: Constraints) -> bool:
-    return bool(constraints.must_link.size or constraints.cannot_link.size)
+    for name, value in lines(found.estimator, found.constraints, found.cluster_names).items():
+        note(f"{name:<12} {value}")
+    if not targets.any:
+        note("Labels were not written: use -o labels.csv, -o - or --json.")

@@ -4,57 +4,86 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from kempe.cli.console import SCREEN, check_outputs
-from kempe.cli.data import Header
+from kempe.cli.options import DataFile, Header, IdColumn, Ignore
 
 if TYPE_CHECKING:
-    from kempe.cli.tables import Table
-    from kempe.clusterer import ConstrainedClusterer
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from kempe.preparation import Preparation
+    from kempe.tables import Table
 
 
 def predict(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="File that `kempe fit` wrote.")],
-    data: Annotated[
-        Path, typer.Argument(metavar="DATA.csv", help="Rows with the columns of the model.")
-    ],
+    data: DataFile,
     output: Annotated[
         Path,
         typer.Option(
             "--output", "-o", metavar="CSV", help="Write the labels here; - for the screen."
         ),
     ] = SCREEN,
+    id_column: IdColumn = None,
+    ignore: Ignore = None,
     header: Header = None,
 ) -> None:
-    """Give the nearest cluster of each row of a CSV file; no constraints apply to new rows.
+    """Give the nearest cluster of each row, by a saved model.
 
-    Columns are found by their names if the model and the file have names; other columns do not
-    matter then.
+    No constraints apply to new rows. Columns are found by their names if the model and the table
+    have names; other columns do not matter then. The model imputes, encodes and scales as it did
+    when it was fitted.
     """
-    from kempe.cli.tables import Table, write_labels
-    from kempe.methods import load
+    from kempe.cli.labels import write_labels
+    from kempe.methods import load_parts
+    from kempe.tables import Ids, open_table
+    from kempe.tables.writing import check_writable
 
     check_outputs([output], [model, data])
-    estimator = load(model)
-    table = Table.open(data, header)
-    rows = table.numbers(_columns(table, estimator))
+    check_writable(output)
+    preparation, estimator = load_parts(model)
+    table = open_table(data, header)
+    ids = None if id_column is None else Ids(table, table.position(id_column))
+    left_out = [*(ignore or []), *([] if id_column is None else [id_column])]
+    rows = _rows(table, left_out, preparation, estimator)
     with warnings.catch_warnings():
         # scikit-learn misses the names, which have been looked at.
         warnings.filterwarnings("ignore", "X does not have valid feature names")
-        labels = estimator.predict(rows)
-    write_labels(output, labels.tolist())
+        clusters = estimator.predict(rows).tolist()
+    names = getattr(estimator, "cluster_names_", None)
+    write_labels(output, clusters if names is None else [names[c] for c in clusters], ids)
 
 
-def _columns(table: Table, estimator: ConstrainedClusterer) -> list[int]:
-    """Positions of the columns that the model was fitted to."""
-    names = getattr(estimator, "feature_names_in_", None)
-    if names is not None and table.has_header:
-        return [table.position(name) for name in names]
-    if len(table.names) != estimator.n_features_in_:
-        raise ValueError(
-            f"{table.path} has {len(table.names)} columns, the model {estimator.n_features_in_}"
-        )
-    return list(range(len(table.names)))
+def _rows(
+    table: Table, left_out: Sequence[str], preparation: Preparation | None, estimator: Any
+) -> NDArray[Any]:
+    """Read what the model was fitted to, and prepare it in the same way."""
+    from kempe.cli.columns import Roles, numbers_and_words
+
+    if preparation is None:
+        names = getattr(estimator, "feature_names_in_", [None] * estimator.n_features_in_)
+        columns = _columns(table, left_out, names, estimator)
+        return numbers_and_words(table, Roles(columns), imputed=False, advise=False)
+    columns = _columns(table, left_out, preparation.names, estimator)
+    words = zip(columns, preparation.names, strict=True)
+    roles = Roles(columns, frozenset(c for c, name in words if name in preparation.encode))
+    imputed = preparation.impute is not None
+    return preparation.transform(numbers_and_words(table, roles, imputed, advise=False))
+
+
+def _columns(
+    table: Table, left_out: Sequence[str], names: Sequence[Any], estimator: Any
+) -> tuple[int, ...]:
+    """Find the columns of the model: by their names, or all that are left, in their order."""
+    if table.has_header and hasattr(estimator, "feature_names_in_"):
+        return tuple(table.position(name) for name in names)
+    ignored = {table.position(name) for name in left_out}
+    columns = tuple(column for column in range(len(table.names)) if column not in ignored)
+    if len(columns) != len(names):
+        raise ValueError(f"{table.source} has {len(columns)} columns, the model {len(names)}")
+    return columns

@@ -33,7 +33,8 @@ class Dataset:
     X
         Features, standardised unless asked otherwise.
     y
-        True labels, 0 .. n_clusters - 1.
+        True labels, 0 .. n_clusters - 1; ``None`` if nobody knows them, which is so only for data
+        from elsewhere.
     constraints
         Pairs that all agree with ``y``.
     true_inertia
@@ -46,7 +47,7 @@ class Dataset:
     name: str
     level: float | None
     X: NDArray[Any] = field(repr=False)
-    y: NDArray[np.uint8] = field(repr=False)
+    y: NDArray[Any] | None = field(repr=False)
     n_clusters: int
     constraints: Constraints
     true_inertia: float

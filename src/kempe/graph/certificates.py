@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,10 +46,14 @@ class MustLinkPath:
         )
 
     def __str__(self) -> str:
-        steps = _listed(" = ", self.rows)
+        return self.told()
+
+    def told(self, names: Sequence[str] | None = None) -> str:
+        """Say it of rows by their numbers, or by their names."""
+        rows = _called(self.rows, names)
         return (
-            f"rows {self.rows[0]} and {self.rows[-1]} cannot be linked, "
-            f"but must-link pairs join them: {steps}"
+            f"rows {rows[0]} and {rows[-1]} cannot be linked, "
+            f"but must-link pairs join them: {_listed(' = ', rows)}"
         )
 
 
@@ -77,7 +82,11 @@ class Clique:
         return vertices > n_clusters and len(different) == vertices * (vertices - 1) // 2
 
     def __str__(self) -> str:
-        rows = np.unique(self.pairs).tolist()
+        return self.told()
+
+    def told(self, names: Sequence[str] | None = None) -> str:
+        """Say it of rows by their numbers, or by their names."""
+        rows = _called(np.unique(self.pairs).tolist(), names)
         kind = "rows" if len(rows) == self.size else "groups of must-linked rows, around rows"
         return (
             f"{self.size} {kind} {_listed(', ', rows)} are cannot-linked to each other, "
@@ -125,7 +134,12 @@ class CriticalPairs:
         return status == 0
 
     def __str__(self) -> str:
-        pairs = [f"({a}, {b})" for a, b in self.pairs.tolist()]
+        return self.told()
+
+    def told(self, names: Sequence[str] | None = None) -> str:
+        """Say it of rows by their numbers, or by their names."""
+        ends = (_called(pair, names) for pair in self.pairs.tolist())
+        pairs = [f"({a}, {b})" for a, b in ends]
         needed = ", and every one of them is needed" if self.proven_minimal else ""
         return (
             f"{len(pairs)} cannot-link pairs cannot be satisfied together with "
@@ -188,6 +202,10 @@ def _keys(pairs: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
 
 def _contained(pairs: NDArray[np.integer[Any]], among: Pairs) -> NDArray[np.bool_]:
     return np.isin(_keys(pairs), _keys(among))
+
+
+def _called(rows: Iterable[int], names: Sequence[str] | None) -> list[str]:
+    return [str(row) if names is None else names[row] for row in rows]
 
 
 def _listed(separator: str, items: Any) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kempe.constraints import Constraints
+from kempe.plotting._plane import Plane
 from kempe.plotting._style import BROKEN, INK, axes, colour, marker, without_ticks
 
 if TYPE_CHECKING:
@@ -54,15 +55,15 @@ def plot_clusters(
     ax = axes(ax)
     data, found = np.asarray(X, dtype=np.float64), np.asarray(labels)
     _check(data, found)
-    mean, basis = _plane(data)
-    points = (data - mean) @ basis
+    plane = Plane.of(data)
+    points = plane.place(data)
     _draw_points(ax, points, found)
     if constraints is not None:
         rng = np.random.default_rng(random_state)
         _draw_pairs(ax, points, found, constraints, max_pairs, rng)
         ax.legend(loc="best", fontsize="small", framealpha=0.9)
     if centers is not None:
-        _draw_centres(ax, (np.asarray(centers, dtype=np.float64) - mean) @ basis)
+        _draw_centres(ax, plane.place(np.asarray(centers, dtype=np.float64)))
     without_ticks(ax)
     return ax
 
@@ -72,16 +73,6 @@ def _check(data: NDArray[np.float64], labels: NDArray[Any]) -> None:
         raise ValueError(f"X must have two dimensions, got shape {data.shape}")
     if labels.shape != (data.shape[0],):
         raise ValueError(f"labels must have shape ({data.shape[0]},), got {labels.shape}")
-
-
-def _plane(data: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Origin and basis of the plane to draw in."""
-    n_features = data.shape[1]
-    if n_features <= 2:
-        return np.zeros(n_features), np.eye(n_features, 2)
-    mean = data.mean(axis=0)
-    _, vectors = np.linalg.eigh(np.cov(data, rowvar=False))
-    return mean, vectors[:, [-1, -2]]
 
 
 def _draw_points(ax: Axes, points: NDArray[np.float64], labels: NDArray[Any]) -> None:

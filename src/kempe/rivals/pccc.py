@@ -197,7 +197,7 @@ class PCCC(ConstrainedClusterer):
             soft_must_link_weight,
             soft_cannot_link_weight,
         )
-        self._store(problem, self._search(problem, soft))
+        self._store(X, problem, self._search(problem, soft))
         self.soft_violation_ = soft.violation(self.result_.solution.colours)
         return self
 

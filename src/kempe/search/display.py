@@ -12,9 +12,9 @@ from kempe.search.stop import UNLIMITED, AnyOf, StoppingRule
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.progress import Progress
 
     from kempe.problem import Problem
+    from kempe.search.bar import LiveBar
     from kempe.search.result import Result
     from kempe.search.stop import SearchState
 
@@ -38,15 +38,17 @@ class ProgressBar(Callbacks):
     def __init__(self, rules: Iterable[StoppingRule] = (), console: Console | None = None) -> None:
         self._limits = AnyOf(rules)
         self._console = console
-        self._progress: Progress | None = None
+        self._progress: LiveBar | None = None
 
     def on_start(self, problem: Problem) -> None:
         """Show the bar."""
-        self._progress = bar(self._console)
-        limited = self._limits.mutations < UNLIMITED or self._limits.seconds < math.inf
+        from kempe.search.bar import LiveBar
+
+        self._progress = LiveBar(self._console, self._limits.seconds)
         self._task = self._progress.add_task(
             f"{problem.n_rows:,} rows, {problem.n_clusters} clusters",
-            total=1.0 if limited else None,
+            # Mutations tell nothing before the first of them.
+            total=1.0 if self._limits.seconds < math.inf else None,
             state="first descent",
         )
         self._progress.start()
@@ -55,14 +57,15 @@ class ProgressBar(Callbacks):
         """Move the bar."""
         if self._progress is None:
             return
-        text = f"mutation {state.iteration:,}  best {state.best_inertia:.8g}"
-        self._progress.update(self._task, completed=self._share(state), state=text)
+        text = f"mutation {state.iteration:,}  best {state.best_inertia:.6g}"
+        share = self._share(state)
+        self._progress.update(self._task, total=1.0 if share else None, completed=share, state=text)
 
     def on_end(self, result: Result) -> None:
         """Leave the final state on the screen."""
         if self._progress is None:
             return
-        text = f"mutation {result.n_mutations:,}  best {result.inertia:.8g}  {result.stop_reason}"
+        text = f"mutation {result.n_mutations:,}  best {result.inertia:.6g}  {result.stopped_by}"
         self._progress.update(self._task, total=1.0, completed=1.0, state=text)
 
     def on_close(self) -> None:
@@ -143,18 +146,3 @@ def display(verbose: int, rules: Iterable[StoppingRule] = ()) -> list[Callbacks]
     if not verbose:
         return []
     return [ProgressBar(rules)] if int(verbose) == 1 else [LogBest()]
-
-
-def bar(console: Console | None) -> Progress:
-    """Make a progress bar with a description, the time and a line of state."""
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=24),
-        TimeElapsedColumn(),
-        TextColumn("{task.fields[state]}"),
-        console=console or Console(stderr=True),
-        refresh_per_second=5,
-    )

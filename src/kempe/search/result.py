@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import csv
+import weakref
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kempe.constraints import Constraints
 from kempe.problem import Colours
 from kempe.storage import replacing
 
@@ -74,6 +81,42 @@ class Statistics:
         return list(zip(*columns, strict=True))
 
 
+@dataclass(frozen=True, eq=False)
+class Origin:
+    """What a result was found on, as far as it is still there.
+
+    Attributes
+    ----------
+    data
+        Gives the data as it was passed to ``fit``, or ``None`` if nobody has it any more: a model
+        shall not keep gigabytes alive, which its user may want to be rid of.
+    constraints, sample_weight
+        As passed to ``fit``.
+    settings
+        Name and parameters of the estimator.
+    """
+
+    data: Callable[[], Any]
+    constraints: Constraints
+    sample_weight: NDArray[np.float64] | None
+    settings: Mapping[str, Any]
+
+    @classmethod
+    def of(
+        cls,
+        X: Any,
+        constraints: Constraints,
+        sample_weight: NDArray[np.float64] | None,
+        settings: Mapping[str, Any],
+    ) -> Origin:
+        """Remember the data as long as somebody else does."""
+        try:
+            data: Callable[[], Any] = weakref.ref(X)
+        except TypeError:  # a list, which is small
+            data = lambda: X  # noqa: E731
+        return cls(data, constraints, sample_weight, settings)
+
+
 @dataclass(frozen=True)
 class Result:
     """The best solution of a search and its history.
@@ -94,6 +137,8 @@ class Result:
         Size of the problem after preprocessing.
     statistics
         History, one row per solution looked at.
+    origin
+        What it was found on, for :meth:`to_html`; neither pickled nor saved with a model.
     """
 
     solution: Solution
@@ -104,11 +149,24 @@ class Result:
     n_supernodes: int
     n_edges: int
     statistics: Statistics
+    origin: Origin | None = field(default=None, repr=False, compare=False)
+
+    def remember(self, origin: Origin) -> None:
+        """Add what the result was found on, which a search of supernodes does not know."""
+        object.__setattr__(self, "origin", origin)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"origin": None}
 
     @property
     def inertia(self) -> float:
         """Inertia of the best solution."""
         return self.solution.inertia
+
+    @property
+    def stopped_by(self) -> str:
+        """What ended the search, as a person says it."""
+        return "Ctrl-C" if self.stop_reason == "interrupted" else self.stop_reason
 
     def summary(self) -> str:
         """Describe the run in a few lines."""
@@ -117,7 +175,7 @@ class Result:
         return "\n".join(
             [
                 f"inertia       {self.inertia:,.6g} ({gain:.2f} % below the first descent)",
-                f"mutations     {self.n_mutations:,}, stopped by {self.stop_reason}",
+                f"mutations     {self.n_mutations:,}, stopped by {self.stopped_by}",
                 f"time          {self.runtime:.3f} s, {self.cpu_time:.3f} s of processor time",
                 f"problem       {self.n_supernodes:,} supernodes, {self.n_edges:,} edges",
             ]
@@ -135,3 +193,55 @@ class Result:
             writer = csv.writer(file)
             writer.writerow(COLUMNS)
             writer.writerows(self.statistics.rows())
+
+    def to_html(
+        self,
+        path: str | Path | None = None,
+        *,
+        X: ArrayLike | None = None,
+        constraints: Constraints | None = None,
+        sample_weight: ArrayLike | None = None,
+        original: ArrayLike | None = None,
+        ids: ArrayLike | None = None,
+        feature_names: ArrayLike | None = None,
+        cluster_names: ArrayLike | None = None,
+        title: str = "Clustering report",
+    ) -> str:
+        """Describe the clustering on one page of HTML that needs nothing outside itself.
+
+        It shows the clusters with their pairs, sizes and centres, k-means without constraints
+        beside them, what the most expensive pairs cost, the search and its settings.
+
+        Parameters
+        ----------
+        path
+            Also write the page to this file.
+        X, constraints, sample_weight
+            What was passed to ``fit``. They need not be passed again as long as the program still
+            has the ``X`` of the fit; a model that was loaded or unpickled has forgotten all three.
+        original
+            The data in units that people know, (n_rows, any number of features), if ``X`` was
+            scaled or otherwise transformed: centres are shown in these.
+        ids
+            Name of each row; by default its number.
+        feature_names
+            Name of each column of ``original``, or of ``X``; by default those of a data frame.
+        cluster_names
+            Name of each cluster; by default its number.
+        title
+            Heading of the page.
+        """
+        from kempe.report import Report
+
+        report = Report.of(
+            self,
+            X,
+            constraints=constraints,
+            sample_weight=sample_weight,
+            original=original,
+            ids=ids,
+            feature_names=feature_names,
+            cluster_names=cluster_names,
+            title=title,
+        )
+        return report.to_html(path)

@@ -1,0 +1,315 @@
+"""Methods compared on data of one's own."""
+
+from __future__ import annotations
+
+import csv
+import math
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import ArrayLike
+
+from kempe.bench.own import OwnData
+from kempe.bench.plan import Experiment, Plan
+from kempe.bench.runner import run
+from kempe.bench.statistics import Comparison, Estimate, corrected
+from kempe.bench.statistics import compare as paired
+from kempe.bench.store import NO_DATA, Record, Store
+from kempe.bench.summary import Cell, Quantity, Summary
+from kempe.constraints import Constraints, as_constraints
+from kempe.methods import canonical
+from kempe.storage import replacing
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+FORMATS = ("pdf", "svg", "png")
+SIGNIFICANT = 0.05
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one method made of the data.
+
+    Attributes
+    ----------
+    runs, solved
+        Number of runs, and of those that ended with a clustering.
+    inertia, seconds, ari
+        Means over the solved runs with bootstrap intervals; ``ari`` is NaN without true labels.
+    best
+        Lowest inertia of all runs.
+    reasons
+        Why runs failed, each reason once.
+    """
+
+    method: str
+    runs: int
+    solved: int
+    inertia: Estimate
+    seconds: Estimate
+    ari: Estimate
+    best: float
+    reasons: Sequence[str] = field(default_factory=tuple)
+
+
+@dataclass(frozen=True, eq=False)
+class MethodComparison:
+    """Runs of several methods on one data set, with the same starts at each seed.
+
+    Attributes
+    ----------
+    name
+        What the data is called.
+    methods
+        In the order in which they were named; the first is the one that others are tested against.
+    records
+        All runs.
+    """
+
+    name: str
+    methods: Sequence[str]
+    records: Sequence[Record]
+
+    @cached_property
+    def summary(self) -> Summary:
+        """The runs by method."""
+        return Summary(self.records)
+
+    def cell(self, method: str) -> Cell:
+        """Give the runs of one method."""
+        return next(cell for key, cell in self.summary.cells.items() if key[3] == method)
+
+    @cached_property
+    def outcomes(self) -> list[Outcome]:
+        """What each method made of the data."""
+        return [_outcome(method, self.cell(method)) for method in self.methods]
+
+    def tests(self, quantity: Quantity = "inertia") -> list[Comparison]:
+        """Test the first method against each other one, seed by seed.
+
+        Parameters
+        ----------
+        quantity
+            ``"inertia"`` or ``"time"`` (processor seconds).
+        """
+        first, *others = self.methods
+        seeds = sorted({record.seed for record in self.records})
+        values = {m: _by_seed(self.cell(m), quantity, seeds) for m in self.methods}
+        tests = [paired(first, other, values[first], values[other]) for other in others]
+        return corrected([test for test in tests if test.n])
+
+    def table(self) -> list[list[str]]:
+        """Text of a table: a head, and a line per method."""
+        head = ["method", "solved", "inertia", "95 % interval", "best", "CPU s", "95 % interval"]
+        labelled = any(not math.isnan(outcome.ari.value) for outcome in self.outcomes)
+        lines = [_line(outcome, labelled) for outcome in self.outcomes]
+        return [[*head, *(["ARI", "95 % interval"] if labelled else [])], *lines]
+
+    def test_table(self) -> list[list[str]]:
+        """Text of the paired tests: a head, and a line per quantity and method."""
+        head = ["quantity", "first", "second", "seeds", "first lower", "second lower", "ratio"]
+        quantities: tuple[tuple[Quantity, str], ...] = (("inertia", "inertia"), ("time", "CPU s"))
+        lines = [
+            [
+                name,
+                *(test.first, test.second),
+                *(str(number) for number in (test.n, test.wins, test.losses)),
+                f"{test.ratio:.4g}",
+                f"{test.p_holm:.4f}",
+            ]
+            for quantity, name in quantities
+            for test in self.tests(quantity)
+        ]
+        return [[*head, "p (Holm)"], *lines]
+
+    def notes(self) -> list[str]:
+        """Say what a reader of the tables should know."""
+        found = [
+            f"{outcome.method}: {outcome.runs - outcome.solved} of {outcome.runs} runs failed: "
+            f"{'; '.join(outcome.reasons)}"
+            for outcome in self.outcomes
+            if outcome.solved < outcome.runs
+        ]
+        seeds = len({record.seed for record in self.records})
+        fewest = _fewest_seeds(len(self.methods) - 1)
+        if seeds < fewest:
+            found.append(
+                f"{seeds} seeds are too few for paired tests to tell methods apart; with "
+                f"{len(self.methods)} methods it takes {fewest}"
+            )
+        return found
+
+    def figure(self) -> Figure:
+        """Draw inertia and time of all runs, and how the inertia came down."""
+        from kempe.bench.figures import comparison_figure
+
+        return comparison_figure(self.summary, self.methods)
+
+    def save(self, folder: str | PathLike[str]) -> list[Path]:
+        """Write tables as CSV and Markdown and the figure as PDF, SVG and PNG.
+
+        Parameters
+        ----------
+        folder
+            Made if it does not exist.
+
+        Returns
+        -------
+        list of Path
+            What was written.
+        """
+        target = Path(folder)
+        target.mkdir(parents=True, exist_ok=True)
+        figure = self.figure()
+        written = [target / name for name in ("methods.csv", "tests.csv", "comparison.md")]
+        for path, lines in zip(written, (self.table(), self.test_table()), strict=False):
+            with replacing(path) as file:
+                csv.writer(file, lineterminator="\n").writerows(lines)
+        with replacing(written[2]) as file:
+            file.write(self._markdown())
+        for kind in FORMATS:
+            written.append(target / f"comparison.{kind}")
+            with replacing(written[-1], "wb") as file:
+                figure.savefig(file, format=kind, dpi=150)
+        return written
+
+    def _markdown(self) -> str:
+        parts = [f"# {self.name}", _markdown(self.table()), _markdown(self.test_table())]
+        return "\n\n".join([*parts, *self.notes()]) + "\n"
+
+
+def compare(
+    X: ArrayLike,
+    n_clusters: int,
+    *,
+    must_link: object = None,
+    cannot_link: object = None,
+    constraints: Constraints | None = None,
+    y: ArrayLike | None = None,
+    methods: Sequence[str] = ("kempe", "KSKM", "PCCC"),
+    seeds: int = 10,
+    time_limit: float = 60.0,
+    options: Mapping[str, Mapping[str, Any]] | None = None,
+    name: str = "data",
+    folder: str | PathLike[str] | None = None,
+    workers: int | None = None,
+    on_start: Callable[[int, int], None] = lambda done, total: None,
+    on_record: Callable[[Record], None] = lambda record: None,
+) -> MethodComparison:
+    """Run several methods on data of one's own, from the same starts at each seed.
+
+    Runs are made in processes of their own, one thread each: a method that crashes, hangs or wants
+    too much memory fails alone.
+
+    Parameters
+    ----------
+    X
+        Data of shape (n_rows, n_features), scaled as it is to be clustered.
+    n_clusters
+        Number of clusters.
+    must_link, cannot_link, constraints
+        The pairs, as for ``fit``.
+    y
+        True labels, if they are known, for the adjusted Rand index.
+    methods
+        Names of ``kempe.methods``, or ``"module:Class"``. The others are tested against the first.
+    seeds
+        Number of runs of each method.
+    time_limit
+        Seconds of each run.
+    options
+        Parameters per method.
+    name
+        What tables and files call the data.
+    folder
+        Keeps every run, so that the same call goes on where it was stopped; none by default.
+    workers
+        Number of processes; by default one per core.
+    on_start, on_record
+        See ``kempe.bench.run``.
+    """
+    pairs = as_constraints(must_link, cannot_link, constraints)
+    methods = [name if ":" in name else canonical(name) for name in methods]
+    if len(set(methods)) < len(methods):
+        raise ValueError(f"a method is named twice: {', '.join(methods)}")
+    with ExitStack() as stack:
+        if folder is None:
+            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="kempe-"))
+        data = OwnData.save(Path(folder) / "data", name, X, pairs, int(n_clusters), y)
+        experiment = Experiment(
+            methods=methods,
+            datasets=[data.key],
+            seeds=range(seeds),
+            options=options or {},
+            time_limit=time_limit,
+            own=[data],
+        )
+        records = run(
+            Plan(name, [experiment]),
+            Store(folder),
+            workers=workers,
+            on_start=on_start,
+            on_record=on_record,
+        )
+    _check_data(records)
+    return MethodComparison(name, list(methods), records)
+
+
+def _fewest_seeds(tests: int) -> int:
+    """Seeds with which the smallest p-value of Wilcoxon's test is below 0.05 after correction."""
+    return math.ceil(1 + math.log2(tests / SIGNIFICANT)) if tests else 0
+
+
+def _check_data(records: Sequence[Record]) -> None:
+    for record in records:
+        if record.reason.startswith(NO_DATA):
+            raise ValueError(record.reason)
+
+
+def _outcome(method: str, cell: Cell) -> Outcome:
+    return Outcome(
+        method,
+        runs=len(cell.runs),
+        solved=len(cell.solved),
+        inertia=cell.estimate("inertia"),
+        seconds=cell.estimate("time"),
+        ari=cell.estimate("ari"),
+        best=cell.best("inertia"),
+        reasons=list(dict.fromkeys(run.reason for run in cell.runs if not run.ok)),
+    )
+
+
+def _by_seed(cell: Cell, quantity: Quantity, seeds: Sequence[int]) -> list[float]:
+    values = cell.values(quantity)
+    found = {run.seed: value for run, value in zip(cell.solved, values, strict=True)}
+    return [found.get(seed, math.nan) for seed in seeds]
+
+
+def _line(outcome: Outcome, labelled: bool) -> list[str]:
+    inertia, seconds = outcome.inertia, outcome.seconds
+    cells = [outcome.method, f"{outcome.solved} of {outcome.runs}"]
+    cells += [_number(inertia.value, 7), _interval(inertia, 7), _number(outcome.best, 7)]
+    cells += [_number(seconds.value, 3), _interval(seconds, 3)]
+    return cells + ([_number(outcome.ari.value, 3), _interval(outcome.ari, 3)] if labelled else [])
+
+
+def _interval(estimate: Estimate, digits: int) -> str:
+    if math.isnan(estimate.low):
+        return "–"
+    return f"{_number(estimate.low, digits)} to {_number(estimate.high, digits)}"
+
+
+def _number(value: float, digits: int) -> str:
+    return "–" if math.isnan(value) else f"{value:.{digits}g}"
+
+
+def _markdown(lines: Sequence[Sequence[str]]) -> str:
+    head, *rows = [f"| {' | '.join(line)} |" for line in lines]
+    return "\n".join([head, f"|{'---|' * len(lines[0])}", *rows])

@@ -1,0 +1,136 @@
+"""``kempe choose-k``: try several numbers of clusters."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kempe.cli.console import check_outputs, note
+from kempe.cli.data import (
+    PairOptions,
+    TableOptions,
+    constraints_of,
+    pairs_of,
+    read,
+    refuse_soft,
+    told_in_ids,
+)
+from kempe.cli.options import (
+    CannotLink,
+    ConstraintsFile,
+    DataFile,
+    Encode,
+    Header,
+    IdColumn,
+    Ignore,
+    ImputeBy,
+    LabelsColumn,
+    MustLink,
+    Seed,
+    Standardise,
+    positive,
+)
+
+if TYPE_CHECKING:
+    from kempe.selection import Choice
+
+
+def choose_k(
+    data: DataFile,
+    smallest: Annotated[
+        int, typer.Option("--from", min=1, metavar="NUMBER", help="Smallest number of clusters.")
+    ] = 2,
+    largest: Annotated[
+        int, typer.Option("--to", min=1, metavar="NUMBER", help="Largest number of clusters.")
+    ] = 10,
+    must_link: MustLink = None,
+    cannot_link: CannotLink = None,
+    constraints: ConstraintsFile = None,
+    id_column: IdColumn = None,
+    labels_column: LabelsColumn = None,
+    ignore: Ignore = None,
+    encode: Encode = None,
+    impute: ImputeBy = None,
+    standardise: Standardise = False,
+    header: Header = None,
+    splits: Annotated[
+        int, typer.Option(min=0, metavar="NUMBER", help="How often pairs are held out.")
+    ] = 5,
+    held_out: Annotated[
+        float, typer.Option(min=0.0, max=1.0, metavar="SHARE", help="Share of pairs held out.")
+    ] = 0.2,
+    time_limit: Annotated[
+        float | None,
+        typer.Option(callback=positive, metavar="SECONDS", help="Time of each search."),
+    ] = None,
+    seed: Seed = 0,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="CSV", help="Write the table here.")
+    ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(metavar="PICTURE", help="Draw the table here: PNG, PDF or SVG by its name."),
+    ] = None,
+) -> None:
+    """Try several numbers of clusters: inertia, silhouette and pairs that were held out."""
+    from kempe.memetic import KempeKMeans
+    from kempe.selection import choose_k as try_numbers
+
+    files = PairOptions(must_link, cannot_link, constraints)
+    check_outputs([output, plot], [data, *files.files])
+    if smallest > largest:
+        raise ValueError(f"--from {smallest} is more than --to {largest}")
+    columns = (id_column, labels_column, None, ignore, encode)
+    given = read(TableOptions(data, *columns, impute, standardise, header))
+    pairs = pairs_of(files, len(given.rows), given.ids)
+    refuse_soft(pairs)
+    with told_in_ids(given.ids):
+        choice = try_numbers(
+            given.rows,
+            range(smallest, min(largest, len(given.rows)) + 1),
+            constraints=constraints_of(given, pairs),
+            estimator=KempeKMeans(random_state=seed, time_limit=time_limit),
+            n_splits=splits,
+            held_out=held_out,
+            random_state=seed,
+        )
+    _show(choice)
+    if output is not None:
+        choice.to_csv(output)
+    if plot is not None:
+        _draw(choice, plot)
+
+
+def _show(choice: Choice) -> None:
+    typer.echo(f"{'k':>4}  {'inertia':>12}  {'silhouette':>10}  {'held-out pairs':>16}")
+    for item in choice.candidates:
+        if item.status != "ok":
+            typer.echo(f"{item.n_clusters:>4}  {item.status}")
+            continue
+        held_out = _number(item.held_out, ".3f")
+        if not math.isnan(item.held_out_error):
+            held_out += f" ± {item.held_out_error:.3f}"
+        marked = "  <" if item.n_clusters == choice.suggested else ""
+        typer.echo(
+            f"{item.n_clusters:>4}  {item.inertia:>12,.6g}  {_number(item.silhouette, '.3f'):>10}  "
+            f"{held_out:>16}{marked}"
+        )
+    note(choice.summary())
+
+
+def _number(value: float, form: str) -> str:
+    return "–" if math.isnan(value) else f"{value:{form}}"
+
+
+def _draw(choice: Choice, path: Path) -> None:
+    import matplotlib
+
+    from kempe.storage import replacing
+
+    matplotlib.use("Agg")
+    figure = choice.plot()
+    with replacing(path, "wb") as file:
+        figure.savefig(file, format=path.suffix.lstrip(".") or "png", dpi=120)

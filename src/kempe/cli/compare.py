@@ -1,0 +1,162 @@
+"""``kempe compare``: run several methods on a table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kempe.cli.console import note
+from kempe.cli.data import PairOptions, TableOptions, told_in_ids
+from kempe.cli.errors import INTERRUPTED
+from kempe.cli.options import (
+    CannotLink,
+    ConstraintsFile,
+    DataFile,
+    Encode,
+    Header,
+    IdColumn,
+    Ignore,
+    ImputeBy,
+    LabelsColumn,
+    MustLink,
+    Quiet,
+    Standardise,
+    positive,
+)
+from kempe.cli.own import Compared, read_compared
+
+if TYPE_CHECKING:
+    from kempe.bench.comparison import MethodComparison
+
+
+def compare(
+    data: DataFile,
+    n_clusters: Annotated[
+        int,
+        typer.Option("--n-clusters", "-k", min=1, metavar="NUMBER", help="Number of clusters."),
+    ],
+    must_link: MustLink = None,
+    cannot_link: CannotLink = None,
+    constraints: ConstraintsFile = None,
+    id_column: IdColumn = None,
+    labels_column: LabelsColumn = None,
+    truth_column: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="Column of true labels, which no method sees, for the Rand index."
+        ),
+    ] = None,
+    ignore: Ignore = None,
+    encode: Encode = None,
+    impute: ImputeBy = None,
+    standardise: Standardise = False,
+    header: Header = None,
+    methods: Annotated[
+        str,
+        typer.Option(
+            metavar="NAMES",
+            help="Methods with commas between them; the others are tested against the first.",
+        ),
+    ] = "kempe,KSKM,PCCC",
+    seeds: Annotated[int, typer.Option(min=1, metavar="NUMBER", help="Runs of each method.")] = 10,
+    time_limit: Annotated[
+        float, typer.Option(callback=positive, metavar="SECONDS", help="Time of each run.")
+    ] = 60.0,
+    workers: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="NUMBER", help="Worker processes; by default one per core."),
+    ] = None,
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FOLDER",
+            help="Folder of runs, tables and figures; a comparison that was stopped goes on there.",
+        ),
+    ] = Path("comparison"),
+    quiet: Quiet = False,
+) -> None:
+    """Run several methods on a table, with the same starts at each seed, and test the differences.
+
+    Ends with 0 if a method found a clustering, with 4 if none did in any run.
+    """
+    columns = (id_column, labels_column, None, ignore, encode)
+    compared = read_compared(
+        TableOptions(data, *columns, impute, standardise, header),
+        PairOptions(must_link, cannot_link, constraints),
+        truth_column,
+    )
+    settings = {
+        "n_clusters": n_clusters,
+        "methods": [name.strip() for name in methods.split(",") if name.strip()],
+        "seeds": seeds,
+        "time_limit": time_limit,
+        "name": _name(data),
+        "folder": output,
+        "workers": workers,
+    }
+    found = _run(compared, settings, show=not quiet)
+    _show(found)
+    if not any(outcome.solved for outcome in found.outcomes):
+        from kempe.exceptions import NoSolutionFoundError
+
+        raise NoSolutionFoundError(f"no run found a clustering: {found.records[0].reason}")
+    written = found.save(output)
+    if not quiet:
+        note(f"Wrote {', '.join(path.name for path in written)} to {output}.")
+
+
+def _run(compared: Compared, settings: dict[str, Any], *, show: bool) -> MethodComparison:
+    from rich.console import Console
+
+    from kempe.bench.comparison import compare as run_methods
+    from kempe.bench.progress import PlanProgress
+    from kempe.bench.store import StoreError
+
+    try:
+        with (
+            told_in_ids(compared.given.ids),
+            PlanProgress("compare", Console(stderr=True, quiet=not show)) as progress,
+        ):
+            return run_methods(
+                compared.given.rows,
+                constraints=compared.constraints,
+                y=compared.truth,
+                on_start=progress.start,
+                on_record=progress.record,
+                **settings,
+            )
+    except StoreError as error:
+        raise ValueError(str(error)) from error
+    except KeyboardInterrupt:
+        note("Stopped; the same command goes on from here.")
+        raise typer.Exit(INTERRUPTED) from None
+
+
+def _name(path: Path) -> str:
+    """Name of a data set, from that of its file."""
+    import re
+
+    return re.sub(r"[^\w.+-]", "-", path.name.split(".")[0]).strip("-") or "data"
+
+
+def _show(found: MethodComparison) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = 200  # whoever reads a file can scroll
+    for lines in (found.table(), found.test_table()):
+        head, *rows = lines
+        if rows:
+            table = Table(*head, box=box.SIMPLE_HEAD)
+            for row in rows:
+                table.add_row(*row)
+            console.print(table)
+    for text in found.notes():
+        note(text)

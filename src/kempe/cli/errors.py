@@ -1,0 +1,61 @@
+"""What goes wrong, as a line on the screen and an exit code."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import typer
+
+from kempe.exceptions import CertificateError, InfeasibleConstraintsError, NoSolutionFoundError
+
+NOT_PROVEN = 1
+BAD_INPUT = 2
+INFEASIBLE = 3
+NOTHING_FOUND = 4
+INTERRUPTED = 130
+
+
+@contextmanager
+def codes_of_errors() -> Iterator[None]:
+    """Show an error that is no fault of the program in one line, and end with its code."""
+    with warnings.catch_warnings():
+        warnings.showwarning = _show_warning
+        try:
+            yield
+            return
+        except BrokenPipeError:
+            raise  # whoever reads has had enough, which is no error
+        except KeyboardInterrupt:
+            message, code = "stopped by Ctrl-C before there was anything to show", INTERRUPTED
+        except InfeasibleConstraintsError as error:
+            message, code = _one_line(error), INFEASIBLE
+        except NoSolutionFoundError as error:
+            message, code = _one_line(error), NOTHING_FOUND
+        except CertificateError as error:
+            message, code = _one_line(error), NOT_PROVEN
+        except (ValueError, TypeError, OSError, ImportError, MemoryError) as error:
+            message, code = _one_line(error), BAD_INPUT
+    complain(message)
+    raise typer.Exit(code)
+
+
+def complain(message: str) -> None:
+    """Show an error."""
+    typer.secho("error: ", fg="red", bold=True, nl=False, err=True)
+    typer.echo(message, err=True)
+
+
+def _show_warning(message: Warning | str, *place: Any, **more: Any) -> None:
+    typer.echo(f"note: {message}", file=sys.stderr)
+
+
+def _one_line(error: BaseException) -> str:
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    if isinstance(error, MemoryError):
+        return f"not enough memory; {error}".rstrip("; ")
+    return str(error) or type(error).__name__

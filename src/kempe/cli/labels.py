@@ -1,0 +1,62 @@
+"""Labels of rows as files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kempe.tables import open_table, write_table
+
+if TYPE_CHECKING:
+    from kempe.tables import Ids
+
+COLUMN = "label"
+
+
+def write_labels(path: Path, labels: Sequence[object], ids: Ids | None = None) -> None:
+    """Write the label of each row, behind its id if there are ids."""
+    if ids is None:
+        write_table(path, [COLUMN], ([label] for label in labels))
+    else:
+        write_table(path, [ids.column, COLUMN], zip(ids.names, labels, strict=True))
+
+
+def read_labels(path: Path, n_rows: int, ids: Ids | None = None) -> NDArray[np.int32]:
+    """Read the cluster of each row, whatever it is called, as numbers from 0.
+
+    Parameters
+    ----------
+    path
+        A file as ``write_labels`` writes it: labels in the order of the rows, or with ids.
+    n_rows
+        Number of rows of the data.
+    ids
+        Ids of the rows, if there are any.
+    """
+    table = open_table(path, _is_header)
+    if len(table.names) == 2 and ids is not None:
+        labels = _in_order_of(ids, dict(zip(table.texts(0), table.texts(1), strict=True)), path)
+    elif len(table.names) == 1:
+        labels = table.texts(0)
+    else:
+        hint = "" if ids is not None else "; for labels with ids give --id-column"
+        raise ValueError(f"{path}: labels need one column, found {len(table.names)}{hint}")
+    if len(labels) != n_rows:
+        raise ValueError(f"{path} has {len(labels):,} labels, but the data has {n_rows:,} rows")
+    return np.unique(labels, return_inverse=True)[1].astype(np.int32)
+
+
+def _is_header(first: list[str], second: list[str]) -> bool:
+    """Whether the first line is that which ``write_labels`` writes; clusters may have any name."""
+    return first[-1] == COLUMN
+
+
+def _in_order_of(ids: Ids, labels: dict[str, str], path: Path) -> list[str]:
+    missing = [name for name in ids.names if name not in labels]
+    if missing:
+        raise ValueError(f"{path} has no label for the id {missing[0]!r}")
+    return [labels[name] for name in ids.names]

@@ -1,0 +1,101 @@
+"""Options that several commands share, each told once."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+class Impute(StrEnum):
+    """What to write into holes."""
+
+    MEAN = "mean"
+    MEDIAN = "median"
+    MOST_FREQUENT = "most_frequent"
+
+
+DataFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="DATA",
+        help="Rows to cluster: CSV, TSV, Parquet, Arrow, NPY, NPZ or Excel; - for standard input.",
+        show_default=False,
+    ),
+]
+MustLink = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE", help="Pairs that belong together, one a line: row numbers from 0, or ids."
+    ),
+]
+CannotLink = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE", help="Pairs that belong apart, one a line: row numbers from 0, or ids."
+    ),
+]
+ConstraintsFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--constraints",
+        metavar="JSON",
+        help="Pairs of all kinds as PCCC has them: ml, cl, sml and scl.",
+    ),
+]
+IdColumn = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="Column of ids, which pairs name and labels come with."),
+]
+LabelsColumn = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Column of labels known for some rows; clusters get these names. Blanks, ?, NA, nan "
+        "and -1 are unknown.",
+    ),
+]
+WeightsColumn = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Column with the weight of each row.")
+]
+Ignore = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME", help="Column to leave out; may be given several times."),
+]
+Encode = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME",
+        help="Column of categories, which become columns of 0 and 1; may be given several times.",
+    ),
+]
+ImputeBy = Annotated[
+    Impute | None,
+    typer.Option(
+        "--impute",
+        help="Fill missing numbers; missing categories get the most frequent one.",
+        show_default=False,
+    ),
+]
+Header = Annotated[
+    bool | None,
+    typer.Option(
+        "--header/--no-header", help="Whether the first line holds names.", show_default=False
+    ),
+]
+Standardise = Annotated[
+    bool,
+    typer.Option("--standardise", help="Scale numbers to mean 0 and deviation 1 first."),
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress, no summary.")]
+Seed = Annotated[int, typer.Option(min=0, metavar="NUMBER", help="Seed of the run.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")]
+
+
+def positive(seconds: float | None) -> float | None:
+    """Refuse a time that is none."""
+    if seconds is not None and not seconds > 0:
+        raise typer.BadParameter(f"{seconds:g} is not a positive number of seconds.")
+    return seconds

@@ -1,0 +1,97 @@
+"""A table as methods are compared on it, and those that a plan names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kempe.cli.data import (
+    Given,
+    PairOptions,
+    TableOptions,
+    constraints_of,
+    pairs_of,
+    read,
+    refuse_soft,
+    told_in_ids,
+)
+from kempe.cli.options import Impute
+
+if TYPE_CHECKING:
+    from kempe.bench import Plan
+    from kempe.constraints import Constraints
+
+# What [[data]] of a plan may say beside the options of the table and of its pairs.
+_OF_PLANS = {"name", "file", "n_clusters", "truth_column"}
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A table, its pairs, and true labels that no method sees."""
+
+    given: Given
+    constraints: Constraints
+    truth: list[str] | None
+
+
+def read_compared(table: TableOptions, files: PairOptions, truth_column: str | None) -> Compared:
+    """Read a table, its pairs and its true labels."""
+    from kempe.tables import open_table
+
+    truth = None
+    if truth_column is not None:
+        whole = open_table(table.data, table.header)
+        truth = whole.texts(whole.position(truth_column))
+        table = replace(table, ignore=[*(table.ignore or []), truth_column])
+    given = read(table)
+    pairs = pairs_of(files, len(given.rows), given.ids)
+    refuse_soft(pairs)
+    with told_in_ids(given.ids):
+        return Compared(given, constraints_of(given, pairs), truth)
+
+
+def with_own_data(plan: Plan, folder: Path, store: Path) -> Plan:
+    """Read the tables of a plan and keep them in a store.
+
+    Parameters
+    ----------
+    folder
+        Where the plan lies, which its files are named from.
+    store
+        Where its runs go.
+    """
+    from kempe.bench.own import OwnData
+
+    found = []
+    for item in plan.data:
+        compared = read_compared(*_options(item, folder))
+        rows, truth = compared.given.rows, compared.truth
+        found.append(
+            OwnData.save(
+                store / "data",
+                item["name"],
+                rows,
+                compared.constraints,
+                item["n_clusters"],
+                truth,
+            )
+        )
+    return plan.with_data(found) if found else plan
+
+
+def _options(item: Mapping[str, Any], folder: Path) -> tuple[TableOptions, PairOptions, str | None]:
+    pair_names = [option.name for option in fields(PairOptions)]
+    table_names = [option.name for option in fields(TableOptions) if option.name != "data"]
+    unknown = set(item) - _OF_PLANS - set(pair_names) - set(table_names)
+    if unknown:
+        raise ValueError(f"unknown entries of the data {item['name']!r}: {', '.join(unknown)}")
+    if not isinstance(item.get("n_clusters"), int):
+        raise ValueError(f"the data {item['name']!r} needs a number n_clusters")
+    said = {name: item[name] for name in table_names if name in item}
+    if "impute" in said:
+        said["impute"] = Impute(said["impute"])
+    pairs = {name: folder / item[name] for name in pair_names if name in item}
+    table = TableOptions(folder / item["file"], **said)
+    return table, PairOptions(**pairs), item.get("truth_column")

@@ -1,0 +1,64 @@
+"""What a person reads after a fit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from kempe.constraints import Constraints
+
+MOST_SIZES = 10
+"""So many sizes of clusters are told one by one."""
+
+_ENDS = {
+    "interrupted": "stopped by Ctrl-C",
+    "max_mutations": "ended as planned",
+    "patience": "ended, as nothing improved any more",
+    "time_limit": "ended by the time limit",
+    "target_inertia": "ended at the target",
+    "optimal": "ended, as no clustering is better",
+    "converged": "converged",
+    "stuck": "ended, as it found no further clustering",
+}
+
+
+def lines(estimator: Any, constraints: Constraints, names: Sequence[str] | None) -> dict[str, str]:
+    """Give the summary of a fitted estimator: what each line is about, and what it says."""
+    result = estimator.result_
+    sizes = np.bincount(estimator.labels_, minlength=len(estimator.cluster_centers_))
+    pairs = len(constraints.must_link) + len(constraints.cannot_link)
+    said = {
+        "inertia": f"{estimator.inertia_:,.6g}",
+        "clusters": sizes_in_words(sizes, names),
+        "constraints": f"{constraints.summary()}, all satisfied" if pairs else "none",
+        "search": f"{_mutations(result.n_mutations)}, {end_in_words(result.stop_reason)}",
+        "time": f"{result.runtime:.2f} s",
+    }
+    if getattr(estimator, "soft_violation_", 0):
+        said["soft pairs"] = f"violated with a confidence of {estimator.soft_violation_:g} in all"
+    return said
+
+
+def _mutations(count: int) -> str:
+    return "1 mutation" if count == 1 else f"{count:,} mutations"
+
+
+def end_in_words(stop_reason: str) -> str:
+    """Say why a search ended."""
+    return _ENDS.get(stop_reason, f"ended by {stop_reason}")
+
+
+def sizes_in_words(sizes: NDArray[np.integer], names: Sequence[str] | None = None) -> str:
+    """Say how many rows the clusters have; one by one if they are few."""
+    if len(sizes) > MOST_SIZES:
+        low, middle, high = (f"{np.quantile(sizes, q):,.0f}" for q in (0, 0.5, 1))
+        return f"{len(sizes)} of {low} to {high} rows, half of them up to {middle}"
+    counts = [f"{size:,}" for size in sizes]
+    if names is None:
+        return " + ".join(counts) + " rows"
+    return ", ".join(f"{name} {count}" for name, count in zip(names, counts, strict=True)) + " rows"

@@ -1,0 +1,131 @@
+// Draws the charts of a clustering report from the data of the page, in the page's colours.
+"use strict";
+(() => {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const SHAPES = ["circle", "triangle", "rect", "rectRot", "star", "cross"];
+  const charts = [];
+  const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  const ink = () => ({ ink: css("--ink"), soft: css("--soft"), grid: css("--grid"), accent: css("--accent"), card: css("--card") });
+  const colour = (cluster) => data.colours[cluster % data.colours.length];
+  const shape = (cluster) => SHAPES[Math.floor(cluster / data.colours.length) % SHAPES.length];
+  const radius = innerWidth < 600 ? 0.7 * data.radius : data.radius;
+  const number = (value) => value.toLocaleString("en", { maximumSignificantDigits: 5 });
+  const axis = (title, more = {}) => ({
+    title: { display: Boolean(title), text: title }, grid: { color: () => ink().grid }, border: { color: () => ink().grid }, ...more,
+  });
+
+  Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
+  Chart.defaults.animation = false;
+  Chart.defaults.maintainAspectRatio = false;
+  Chart.defaults.plugins.legend.position = "bottom";
+  Chart.defaults.plugins.legend.labels.usePointStyle = true;
+  Chart.defaults.plugins.legend.labels.boxHeight = 7;
+
+  function draw(id, config) {
+    const canvas = document.getElementById(id);
+    if (!canvas) return null;
+    const chart = new Chart(canvas, config);
+    charts.push(chart);
+    return chart;
+  }
+
+  // The map: a set of points per cluster, and the pairs as lines with gaps between them.
+  function points(by) {
+    const groups = data.sizes.map((_, cluster) => ({
+      label: data.clusters[cluster], data: [], pointStyle: shape(cluster), radius, hoverRadius: radius + 3,
+      backgroundColor: colour(cluster) + "cc", borderColor: colour(cluster), borderWidth: shape(cluster) === "star" || shape(cluster) === "cross" ? 1.2 : 0, hitRadius: 3, order: 2,
+    }));
+    data.map.x.forEach((x, i) => groups[data.map[by][i]].data.push({ x, y: data.map.y[i], i }));
+    return groups;
+  }
+  function lines(name, pairs, style) {
+    const path = [];
+    for (const [a, b] of pairs) {
+      path.push({ x: data.map.x[a], y: data.map.y[a] }, { x: data.map.x[b], y: data.map.y[b] }, { x: NaN, y: NaN });
+    }
+    return { label: name, data: path, showLine: true, spanGaps: false, radius: 0, hitRadius: 0, pointStyle: "line", order: 1, isPairs: true, borderWidth: 1, ...style };
+  }
+  function mapSets() {
+    const by = document.querySelector("input[name=by]:checked")?.value ?? "cluster";
+    const on = (id) => document.getElementById(id)?.checked;
+    const sets = points(by);
+    if (on("must")) sets.push(lines("must-link", data.map.must, { borderColor: ink().ink + "77" }));
+    if (on("cannot")) sets.push(lines("cannot-link", data.map.cannot, { borderColor: ink().soft + "99", borderDash: [4, 3] }));
+    if (on("dear")) sets.push(lines("most expensive", data.map.dear, { borderColor: ink().accent, borderWidth: 2.2, order: 0 }));
+    return sets;
+  }
+  function described(i) {
+    const map = data.map;
+    const text = [map.id[i], "cluster " + data.clusters[map.cluster[i]]];
+    if (map.plain[i] !== map.cluster[i]) text.push("k-means: cluster " + data.clusters[map.plain[i]]);
+    if (map.n_must[i]) text.push(map.n_must[i] + " must-link");
+    if (map.n_cannot[i]) text.push(map.n_cannot[i] + " cannot-link");
+    return text;
+  }
+  const map = draw("map", {
+    type: "scatter",
+    data: { datasets: mapSets() },
+    options: {
+      interaction: { mode: "nearest", intersect: true },
+      scales: { x: axis(data.axes[0]), y: axis(data.axes[1]) },
+      plugins: {
+        legend: { display: data.sizes.length <= 12, labels: { filter: (item, chart) => !chart.datasets[item.datasetIndex].isPairs } },
+        tooltip: { displayColors: false, callbacks: { title: () => "", label: (item) => (item.raw.i === undefined ? "" : described(item.raw.i)) } },
+      },
+    },
+  });
+  for (const control of document.querySelectorAll(".controls input")) {
+    control.addEventListener("change", () => { map.data.datasets = mapSets(); map.update(); });
+  }
+
+  draw("sizes", {
+    type: "bar",
+    data: {
+      labels: data.clusters,
+      datasets: [
+        { label: "this clustering", data: data.sizes, backgroundColor: data.sizes.map((_, c) => colour(c)), pointStyle: "rect" },
+        { label: "k-means without constraints", data: data.plain_sizes, backgroundColor: "#8a94a066", pointStyle: "rect" },
+      ],
+    },
+    options: {
+      scales: { x: axis("cluster", { grid: { display: false } }), y: axis("rows", { beginAtZero: true, ticks: { precision: 0 } }) },
+      plugins: { legend: { labels: { generateLabels: (chart) => chart.data.datasets.map((set, i) => ({
+        text: set.label, datasetIndex: i, pointStyle: "rect", lineWidth: 0, fontColor: ink().ink, hidden: !chart.isDatasetVisible(i),
+        fillStyle: Array.isArray(set.backgroundColor) ? set.backgroundColor[0] : set.backgroundColor })) } } },
+    },
+  });
+
+  const kinds = [...new Set(data.search.kind)];
+  draw("search", {
+    type: "scatter",
+    data: {
+      datasets: [
+        { label: "best so far", data: data.search.best, showLine: true, stepped: "before", radius: 0, hitRadius: 4, borderWidth: 2, pointStyle: "line", order: 0, isBest: true },
+        ...kinds.map((kind, k) => ({
+          label: kind, data: data.search.seen.filter((_, i) => data.search.kind[i] === kind), radius: 2.5, pointStyle: shape(k * data.colours.length), backgroundColor: colour(k) + "aa", borderWidth: 0, order: 1,
+        })),
+      ],
+    },
+    options: {
+      scales: { x: axis("seconds", { beginAtZero: true }), y: axis("inertia", { ticks: { callback: (value) => number(value) } }) },
+      plugins: { tooltip: { callbacks: { label: (item) => `${item.dataset.label}: ${number(item.parsed.y)} after ${number(item.parsed.x)} s` } } },
+    },
+  });
+
+  // Charts know nothing of style sheets: the colours of the page are handed to them, now and when they change.
+  function follow() {
+    const now = ink();
+    Chart.defaults.color = now.ink;
+    Chart.defaults.plugins.tooltip.backgroundColor = now.ink;
+    Chart.defaults.plugins.tooltip.bodyColor = Chart.defaults.plugins.tooltip.titleColor = now.card;
+    for (const chart of charts) {
+      for (const scale of Object.values(chart.options.scales)) { scale.ticks.color = now.soft; scale.title.color = now.soft; }
+      chart.options.color = now.ink;
+      for (const set of chart.data.datasets) if (set.isBest) set.borderColor = now.ink;
+      if (chart === map) chart.data.datasets = mapSets();
+      chart.update();
+    }
+  }
+  follow();
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", follow);
+})();

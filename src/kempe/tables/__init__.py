@@ -1,0 +1,24 @@
+"""Tables in files: rows to cluster, pairs of rows, labels.
+
+``open_table`` takes whatever the file is. A ``Table`` has names of columns and gives columns as
+numbers or as text; what it says about a cell names the file and the line.
+"""
+
+from kempe.tables.formats import open_table
+from kempe.tables.ids import Ids
+from kempe.tables.pairs import PairSet, read_constraint_file, read_pairs
+from kempe.tables.source import STANDARD
+from kempe.tables.table import Table, TextColumnsError
+from kempe.tables.writing import write_table
+
+__all__ = [
+    "STANDARD",
+    "Ids",
+    "PairSet",
+    "Table",
+    "TextColumnsError",
+    "open_table",
+    "read_constraint_file",
+    "read_pairs",
+    "write_table",
+]

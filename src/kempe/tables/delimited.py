@@ -1,0 +1,202 @@
+"""Tables as text: cells between commas, semicolons, tabs or bars, a row a line."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
+from itertools import islice
+
+import numpy as np
+
+from kempe.tables.missing import is_missing
+from kempe.tables.source import Source
+from kempe.tables.table import (
+    Numbers,
+    Table,
+    TextColumnsError,
+    first_wrong,
+    is_number,
+    numbered,
+    parsed,
+)
+
+DELIMITERS = ",;\t|"
+CHUNK = 50_000
+"""Lines that are held as text at a time."""
+
+IsHeader = Callable[[list[str], list[str]], bool]
+
+
+class DelimitedTable(Table):
+    """A table as text, of which only the first lines are looked at until columns are asked for.
+
+    Parameters
+    ----------
+    source
+        The text.
+    header
+        Whether the first line holds names; or a function that tells, given the first two lines.
+    """
+
+    def __init__(self, source: Source, header: bool | IsHeader) -> None:
+        self._source = source
+        first, second = _first_lines(source)
+        self._delimiter = _delimiter(source, first)
+        self.first_line = first.strip()
+        cells, next_cells = (self._cells(line) for line in (first, second))
+        has_header = header if isinstance(header, bool) else header(cells, next_cells)
+        super().__init__(source.name, cells if has_header else numbered(len(cells)), has_header)
+
+    def _cells(self, line: str) -> list[str]:
+        return [c.strip() for row in csv.reader([line], delimiter=self._delimiter) for c in row]
+
+    @cached_property
+    def _n_rows(self) -> int:
+        return sum(1 for _ in self._rows())
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self._n_rows
+
+    def numbers(self, columns: Sequence[int]) -> Numbers:
+        """Give some columns as finite numbers, and NaN where there is no value."""
+        try:
+            data = self._quickly(columns)
+        except ValueError:  # whatever it is, the other way finds out
+            return self._carefully(columns)
+        return self._carefully(columns) if np.isinf(data).any() else data
+
+    def _quickly(self, columns: Sequence[int]) -> Numbers:
+        """Read a text that has nothing but numbers in these columns."""
+        with self._source.text() as file:
+            lines = islice(_filled(file), int(self.has_header), None)
+            every = list(columns) == list(range(len(self.names)))
+            return np.loadtxt(
+                lines if every else self._whole(lines),
+                delimiter=self._delimiter,
+                # Without usecols NumPy sees to it that every line has the same number of cells.
+                usecols=None if every else columns,
+                ndmin=2,
+                comments=None,
+                quotechar='"',
+            ).reshape(-1, len(columns))
+
+    def _whole(self, lines: Iterable[str]) -> Iterator[str]:
+        """Pass on lines that have as many cells as the first."""
+        separators = len(self.names) - 1
+        for line in lines:
+            if line.count(self._delimiter) != separators and len(self._cells(line)) != len(
+                self.names
+            ):
+                raise ValueError("a line is too long or too short")
+            yield line
+
+    def _carefully(self, columns: Sequence[int]) -> Numbers:
+        """Read a text with holes, and find every column that is no column of numbers."""
+        found: dict[int, tuple[int, str]] = {}
+        parts, start = [np.empty((0, len(columns)))], 0
+        rows = (cells for _, cells in self._rows())
+        while chunk := list(islice(rows, CHUNK)):
+            part = np.column_stack([parsed([cells[c] for cells in chunk]) for c in columns])
+            for position, column in enumerate(columns):
+                if column not in found and (row := first_wrong(part[:, position])):
+                    found[column] = (start + row - 1, chunk[row - 1][column])
+            parts.append(part)
+            start += len(chunk)
+        if found:
+            raise TextColumnsError(self, found)
+        return np.concatenate(parts)
+
+    def texts(self, column: int) -> list[str]:
+        """Give one column as text without blanks around it."""
+        return [cells[column] for _, cells in self._rows()]
+
+    def place(self, row: int) -> str:
+        """Say on which line a row is."""
+        line, _ = next(islice(self._rows(), row, None))
+        return f"{self.source}, line {line}"
+
+    def _rows(self) -> Iterator[tuple[int, list[str]]]:
+        """Line number and cells of every row that is not empty."""
+        with self._source.text() as file:
+            reader = csv.reader(file, delimiter=self._delimiter)
+            rows = ([cell.strip() for cell in cells] for cells in _readable(reader, self.source))
+            filled = (cells for cells in rows if any(cells))
+            for cells in islice(filled, int(self.has_header), None):
+                if len(cells) != len(self.names):
+                    raise ValueError(
+                        f"{self.source}, line {reader.line_num}: {len(cells)} cells, "
+                        f"but the first line has {len(self.names)}"
+                    )
+                yield reader.line_num, cells
+
+
+def names_come_first(first: list[str], second: list[str], *, source: str) -> bool:
+    """Whether the first line of rows to cluster holds names rather than values.
+
+    Raises
+    ------
+    ValueError
+        If nobody can tell: names may be numbers, such as years.
+    """
+    numbers = [cell for cell in first if is_number(cell)]
+    if not numbers:
+        return True
+    above = zip(first, second, strict=False)
+    if any(_is_word(cell) and is_number(below) for cell, below in above):
+        return True
+    if _may_be_names(numbers, second):
+        raise ValueError(
+            f"{source}: the first line, {_shortened(first)}, may hold names or values: say "
+            "--header or --no-header"
+        )
+    return False
+
+
+def _may_be_names(numbers: list[str], second: list[str]) -> bool:
+    """Whether numbers look like those that stand above columns: 0, 1, 2 or 2019, 2020, 2021.
+
+    Two of them are no evidence unless the values below are of another kind.
+    """
+    if len(numbers) < 2 or not all(cell.isdecimal() for cell in numbers):
+        return False
+    values = [int(cell) for cell in numbers]
+    if values != list(range(values[0], values[0] + len(values))):
+        return False
+    below = [cell for cell in second if is_number(cell)]
+    return len(numbers) > 2 or (bool(below) and not any(cell.isdecimal() for cell in below))
+
+
+def _shortened(cells: list[str], most: int = 6) -> str:
+    return ",".join(cells[:most]) + (",..." if len(cells) > most else "")
+
+
+def _first_lines(source: Source) -> tuple[str, str]:
+    with source.text() as file:
+        lines = list(islice(_filled(file), 2))
+    if not lines:
+        raise ValueError(f"{source.name} is empty")
+    if "\0" in lines[0]:
+        raise ValueError(f"{source.name} is neither text nor a table of a known format")
+    return lines[0], lines[1] if len(lines) > 1 else ""
+
+
+def _delimiter(source: Source, line: str) -> str:
+    return "\t" if source.suffix == ".tsv" else max(DELIMITERS, key=line.count)
+
+
+def _readable(reader: Iterator[list[str]], source: str) -> Iterator[list[str]]:
+    try:
+        yield from reader
+    except csv.Error as error:
+        raise ValueError(f"{source}, line {reader.line_num}: {error}") from None  # type: ignore[attr-defined]
+
+
+def _filled(lines: Iterable[str]) -> Iterator[str]:
+    return (line for line in lines if line.strip())
+
+
+def _is_word(cell: str) -> bool:
+    return not is_missing(cell) and not is_number(cell)

@@ -1,0 +1,186 @@
+"""What a table offers, wherever it comes from."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kempe.tables.missing import is_missing
+
+Numbers = NDArray[np.float64]
+
+
+class TextColumnsError(ValueError):
+    """Columns that were to be numbers hold something else.
+
+    Attributes
+    ----------
+    found : mapping of int to (int, str)
+        For each such column the first row with a cell that is no finite number, and that cell.
+    """
+
+    def __init__(self, table: Table, found: Mapping[int, tuple[int, str]]) -> None:
+        column, (row, cell) = next(iter(found.items()))
+        name = table.names[column]
+        super().__init__(f"{table.place(row)}, column {name!r}: {cell!r} is not a finite number")
+        self.found = dict(found)
+
+
+class Table(ABC):
+    """Rows and named columns.
+
+    Attributes
+    ----------
+    source
+        What messages call the file.
+    names
+        Name of each column; ``"1"``, ``"2"``, ... if there are none.
+    has_header
+        Whether the columns have names of their own.
+    """
+
+    def __init__(self, source: str, names: Sequence[str], has_header: bool) -> None:
+        self.source = source
+        self.names = tuple(names)
+        self.has_header = has_header
+
+    @property
+    @abstractmethod
+    def n_rows(self) -> int:
+        """Number of rows."""
+
+    @abstractmethod
+    def numbers(self, columns: Sequence[int]) -> Numbers:
+        """Give some columns as finite numbers, and NaN where there is no value.
+
+        Raises
+        ------
+        TextColumnsError
+            If there is something else; it names every column in which there is.
+        """
+
+    @abstractmethod
+    def texts(self, column: int) -> list[str]:
+        """Give one column as text without blanks around it."""
+
+    @abstractmethod
+    def place(self, row: int) -> str:
+        """Say where a row is, for messages: the file, and the line if it has lines."""
+
+    def position(self, name: str) -> int:
+        """Position of a column, by name or by number from 1."""
+        if self.names.count(name) > 1:
+            raise ValueError(f"{self.source} has {self.names.count(name)} columns {name!r}")
+        if name in self.names:
+            return self.names.index(name)
+        if name.isdecimal() and 1 <= int(name) <= len(self.names):
+            return int(name) - 1
+        hint = "" if self.has_header else "; if its first line holds names, use --header"
+        raise ValueError(f"{self.source} has no column {name!r}; it has {listed(self.names)}{hint}")
+
+
+class MemoryTable(Table):
+    """A table whose columns are in memory.
+
+    Parameters
+    ----------
+    columns
+        Arrays of numbers, or lists of text.
+    first_line
+        What messages call the first row; rows of files without lines are counted from 0.
+    """
+
+    def __init__(
+        self,
+        source: str,
+        names: Sequence[str],
+        columns: Sequence[NDArray[Any] | list[str]],
+        *,
+        has_header: bool = True,
+        first_line: int = 0,
+    ) -> None:
+        super().__init__(source, names, has_header)
+        self._columns = columns
+        self._first_line = first_line
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self._columns[0]) if self._columns else 0
+
+    def numbers(self, columns: Sequence[int]) -> Numbers:
+        """Give some columns as finite numbers, and NaN where there is no value."""
+        data = np.empty((self.n_rows, len(columns)))
+        found = {}
+        for position, column in enumerate(columns):
+            cells = self._columns[column]
+            values = parsed(cells) if isinstance(cells, list) else cells.astype(np.float64)
+            data[:, position] = values
+            if row := first_wrong(values):
+                found[column] = (row - 1, str(cells[row - 1]))
+        if found:
+            raise TextColumnsError(self, found)
+        return data
+
+    def texts(self, column: int) -> list[str]:
+        """Give one column as text without blanks around it."""
+        cells = self._columns[column]
+        return list(cells) if isinstance(cells, list) else [_written(c) for c in cells.tolist()]
+
+    def place(self, row: int) -> str:
+        """Say where a row is, for messages."""
+        return f"{self.source}, row {row + self._first_line}"
+
+
+def parsed(cells: Sequence[str]) -> Numbers:
+    """Read numbers: NaN where there is no value, infinity where there is something else."""
+    try:
+        return np.array(cells, dtype=np.float64)
+    except ValueError:
+        return np.array([_parsed(cell) for cell in cells])
+
+
+def _parsed(cell: str) -> float:
+    if is_missing(cell):
+        return math.nan
+    try:
+        return float(cell)
+    except ValueError:
+        return math.inf
+
+
+def is_number(cell: str) -> bool:
+    """Whether a cell holds a number, be it infinite."""
+    try:
+        return not math.isnan(float(cell))
+    except ValueError:
+        return False
+
+
+def first_wrong(values: Numbers) -> int:
+    """Give the number, from 1, of the first row that ``parsed`` could not read; 0 if none."""
+    wrong = np.isinf(values)
+    return int(wrong.argmax()) + 1 if wrong.any() else 0
+
+
+def _written(value: Any) -> str:
+    """Write a cell as a person would: spreadsheets hold whole numbers as 7.0."""
+    if isinstance(value, float):
+        return "" if math.isnan(value) else f"{value:.0f}" if value.is_integer() else repr(value)
+    return str(value)
+
+
+def listed(names: Sequence[str], most: int = 12) -> str:
+    """Write names as a list, not all if there are many."""
+    shown = ", ".join(map(repr, names[:most]))
+    return shown + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+def numbered(count: int) -> list[str]:
+    """Give names to columns without any: their numbers from 1."""
+    return [str(number) for number in range(1, count + 1)]
