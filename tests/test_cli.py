@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ from typer.testing import CliRunner
 
 from kempe import __version__, methods
 from kempe.cli import app
+from kempe.cli.app import COMMANDS
 
 ROWS = "1,2\n1.1,2\n5,6\n5.2,6.1\n9,9\n"
 
@@ -32,22 +34,11 @@ def run(tmp_path, monkeypatch):
         "gaps.csv": "a,b\n\n" + ROWS.replace("\n", "\n\n"),
         "index.csv": ",a,b\n" + "".join(f"{i},{r}\n" for i, r in enumerate(ROWS.split())),
         "text.csv": "a,b,name,known\n1,2,x,p\n1.1,2,y,\n5,6,z,q\n5.2,6.1,u,\n9,9,v,p\n",
-        "hole.csv": "a,b\n1,2\n1.1,\n5,6\n",
-        "nan.csv": "a,b\n1,2\n1.1,NaN\n5,6\n",
-        "ragged.csv": "a,b\n1,2\n1.1,3,4\n5,6\n",
-        "empty.csv": "",
-        "only-header.csv": "a,b\n",
         "ml.csv": "0,1\n",
         "cl.csv": "first,second\n1,2\n0,4\n",
         "triangle.csv": "0,1\n0,2\n1,2\n",
-        "far.csv": "0,99\n",
-        "word.csv": "0,x\n",
-        "half.csv": "0,1\n0,1.5\n",
-        "negative.csv": "0,-1\n",
-        "huge.csv": "0,99999999999999999999\n",
     }.items():
         Path(name).write_text(text, encoding="utf-8")
-    Path("latin.csv").write_text("größe,b\n" + ROWS, encoding="latin-1")
 
     def invoke(*arguments):
         return CliRunner().invoke(app, [str(a) for a in arguments])
@@ -65,15 +56,49 @@ def test_the_version_is_that_of_the_package(run):
     assert run("--version").output == f"kempe {__version__}\n"
 
 
-def test_help_names_every_command(run):
+def test_help_names_every_command_as_the_command_itself_does(run):
     output = run("--help").output
-    for command in ("demo", "fit", "check", "methods", "certify", "verify"):
-        assert command in output
+    for name, command in COMMANDS.items():
+        assert f"{name} " in output
+        own = run(name, "--help")
+        assert own.exit_code == 0
+        assert command.summary in output
+        assert command.summary in own.output
 
 
-def test_methods_are_those_of_the_registry(run):
-    listed = [line.split()[0] for line in run("methods").output.splitlines()]
-    assert listed == methods.names()
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_fits_a_terminal_and_speaks_no_python(run, monkeypatch, name):
+    monkeypatch.setenv("COLUMNS", "80")
+    output = run(name, "--help").output
+    assert max(map(len, output.splitlines())) <= 80
+    for word in ("<bool>", "<int", "<float", "<str", "<list", "None"):
+        assert word not in output
+
+
+def test_every_method_is_told_in_a_line_of_words(run):
+    lines = run("methods").output.splitlines()
+    assert [line.split()[0] for line in lines] == methods.names()
+    assert all(len(line) <= 80 and "=" not in line for line in lines)
+
+
+def test_the_case_of_a_method_does_not_matter(run):
+    for name in ("KEMPE", "kskm", "Pccc"):
+        assert run("fit", "plain.csv", "-k", 2, "--method", name, "-q").exit_code == 0
+
+
+@pytest.mark.timing
+def test_help_is_shown_within_eight_times_the_start_of_python():
+    def seconds(*arguments):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run([sys.executable, *arguments], capture_output=True, check=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        # Processor time: wall time would measure what else the machine does.
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    seconds("-m", "kempe", "--help")  # compiles what is new
+    rounds = [(seconds("-c", "pass"), seconds("-m", "kempe", "--help")) for _ in range(7)]
+    nothing, shown = map(min, zip(*rounds, strict=True))
+    assert shown <= 8 * nothing
 
 
 @pytest.mark.parametrize(
@@ -105,18 +130,13 @@ def test_pairs_are_respected_and_counted(run):
     assert "all satisfied" in result.stderr
 
 
-@pytest.mark.parametrize("name", ["empty.csv", "only-header.csv"])
-def test_a_file_without_pairs_is_no_constraint(run, name):
-    result = run("fit", "plain.csv", "-k", 2, "--must-link", name, "-o", "-", "-q")
-    assert result.exit_code == 0, result.output
-    assert result.stdout == run("fit", "plain.csv", "-k", 2, "-o", "-", "-q").stdout
-
-
-def test_known_labels_of_some_rows_are_constraints(run):
+def test_known_labels_of_some_rows_are_constraints_and_name_the_clusters(run):
     options = ["--ignore", "name", "--labels-column", "known", "-o", "labels.csv"]
     assert run("fit", "text.csv", "-k", 2, *options).exit_code == 0
-    labels = labels_in("labels.csv")
-    assert labels[0] == labels[4] != labels[2]
+    labels = Path("labels.csv").read_text().split()
+    assert labels[0] == "label"
+    assert (labels[1], labels[3], labels[5]) == ("p", "q", "p")
+    assert set(labels[1:]) == {"p", "q"}
 
 
 def test_json_holds_labels_centres_and_figures(run):
@@ -150,60 +170,7 @@ def test_without_an_output_the_summary_says_how_to_get_labels(run):
     assert "-o labels.csv" in run("fit", "plain.csv", "-k", 2).stderr
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "message"),
-    [
-        (["fit", "nowhere.csv", "-k", 2], 2, "nowhere.csv: No such file"),
-        (["fit", "empty.csv", "-k", 2], 2, "empty.csv is empty"),
-        (["fit", "only-header.csv", "-k", 2], 2, "has a header but no rows"),
-        (["fit", "text.csv", "-k", 2], 2, "line 2, column 'name': 'x' is not a finite number"),
-        (["fit", "hole.csv", "-k", 2], 2, "line 3, column 'b': the cell is empty"),
-        (["fit", "nan.csv", "-k", 2], 2, "line 3, column 'b': 'NaN' is not a finite number"),
-        (["fit", "ragged.csv", "-k", 2], 2, "line 3: 3 cells, but the first line has 2"),
-        (["fit", "text.csv", "-k", 2, "--ignore", "nome"], 2, "has no column 'nome'"),
-        (["fit", "plain.csv", "-k", 9], 2, "n_clusters=9"),
-        (["fit", "plain.csv", "-k", 2, "--method", "COPKMEANS"], 2, "unknown method 'COPKMEANS'"),
-        (["fit", "plain.csv", "-k", 2, "-o", "no/where.csv"], 2, "there is no folder"),
-        (["fit", "plain.csv", "-k", 2, "-o", "."], 2, "is a folder"),
-        (["demo", "--out", "no/where.png"], 2, "there is no folder"),
-        (["fit", "latin.csv", "-k", 2], 2, "latin.csv is not UTF-8 text"),
-        (["fit", "plain.csv", "-k", 2, "--must-link", "huge.csv"], 2, "pair 0: (0, 1e+20)"),
-        (["fit", "plain.csv", "-k", 2, "--cannot-link", "far.csv"], 2, "row 99 is out of range"),
-        (["fit", "plain.csv", "-k", 2, "--cannot-link", "word.csv"], 2, "'x' is not a finite"),
-        (["fit", "plain.csv", "-k", 2, "--must-link", "half.csv"], 2, "pair 1: (0, 1.5)"),
-        (["fit", "plain.csv", "-k", 2, "--must-link", "negative.csv"], 2, "pair 0: (0, -1)"),
-        (["fit", "plain.csv", "-k", 2, "--must-link", "text.csv"], 2, "need two columns, found 4"),
-        (["fit", "plain.csv", "-k", 2, "--cannot-link", "triangle.csv"], 1, "2 clusters"),
-        (
-            ["fit", "plain.csv", "-k", 2, "--must-link", "ml.csv", "--cannot-link", "triangle.csv"],
-            1,
-            "rows 0 and 1",
-        ),
-        (["check", "-k", 2], 2, "nothing to check"),
-        (["check", "-k", 2, "--cannot-link", "triangle.csv"], 1, "3 rows 0, 1, 2"),
-        (["check", "-k", 9, "--cannot-link", "far.csv", "--rows", 5], 2, "row 99 is out of range"),
-    ],
-)
-def test_what_goes_wrong_is_said_in_one_line_with_an_exit_code(run, arguments, code, message):
-    result = run(*arguments)
-    assert result.exit_code == code, result.output
-    complaint = [line for line in result.stderr.splitlines() if line.startswith("error: ")]
-    assert len(complaint) == 1
-    assert message in result.stderr
-    assert "Traceback" not in result.output
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [["fit", "plain.csv"], ["fit", "plain.csv", "-k", 0], ["fit", "plain.csv", "-k", "x"], ["fti"]],
-)
-def test_wrong_usage_ends_with_code_two(run, arguments):
-    assert run(*arguments).exit_code == 2
-
-
 def test_feasible_constraints_pass_the_check(run):
-    result = run("check", "-k", 3, "--cannot-link", "triangle.csv", "--must-link", "half.csv")
-    assert result.exit_code == 2
     result = run("check", "-k", 3, "--cannot-link", "triangle.csv")
     assert result.exit_code == 0, result.output
     assert "3 cannot-link" in result.output

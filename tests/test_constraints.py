@@ -141,8 +141,16 @@ def test_exclusive_groups_are_apart_from_each_other():
         np.array(["a", "b", "a", None, "b", None, "c"], dtype=object),
         pd.Series(["a", "b", "a", None, "b", None, "c"]),
         pl.Series([0, 1, 0, -1, 1, -1, 2]),
+        ["a", "b", "a", float("nan"), "b", float("nan"), "c"],
+        ["a", "b", "a", -1, "b", -1, "c"],
+        ["a", "b", "a", "NA", "b", " ?", "c"],
+        ["a", "b", "a", "", "b", "NaN", "c"],
+        np.array(["a", "b", "a", "n/a", "b", "<NA>", "c"], dtype=object),
     ],
-    ids=["list", "int8", "pandas", "NaN", "None", "pandas text", "polars"],
+    ids=[
+        *("list", "int8", "pandas", "NaN", "None", "pandas text", "polars"),
+        *("NaN among words", "-1 among words", "NA and ?", "blank and NaN", "n/a and <NA>"),
+    ],
 )
 def test_partial_labels_say_everything_about_labelled_rows_and_nothing_about_others(labels):
     constraints = Constraints.from_labels(labels)

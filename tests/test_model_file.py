@@ -20,6 +20,8 @@ from sklearn.exceptions import NotFittedError
 import kempe
 from kempe import KSKM, FileFormatError, KempeKMeans, methods
 from kempe.memetic import MemeticParams
+from kempe.model_file import write_model
+from kempe.preparation import Preparation
 from kempe.rivals import PCCC
 from kempe.search import Callbacks, MaxMutations
 
@@ -243,6 +245,58 @@ def test_hostile_arrays_are_refused(saved, name):
     arrays, message = ARRAYS[name]
     with pytest.raises(FileFormatError, match=message):
         kempe.load(rewritten(saved, arrays=arrays))
+
+
+@pytest.fixture
+def prepared(tmp_path) -> Path:
+    """A model of a table with holes and words."""
+    table = np.array([[1.0, "x"], [np.nan, "y"], [8.0, "x"], [9.0, None]], dtype=object)
+    preparation = Preparation(["a", "b"], encode=["b"], impute="mean", standardise=True)
+    model = KempeKMeans(2, random_state=0).fit(preparation.fit_transform(table))
+    write_model(tmp_path / "model.kempe", model, preparation)
+    return tmp_path / "model.kempe"
+
+
+def test_a_model_with_a_preparation_is_a_pipeline(prepared):
+    pipeline = kempe.load(prepared)
+    assert [name for name, _ in pipeline.steps] == ["preparation", "clusterer"]
+    labels = pipeline.predict(np.array([[1.0, "x"], [9.0, None]], dtype=object))
+    assert labels[0] != labels[1]
+
+
+def preparation(**entries: Any) -> Any:
+    return lambda header: header["preparation"].update(entries)
+
+
+PREPARATIONS = {
+    "no names": (lambda h: h["preparation"].pop("names"), {}, "'names' is missing"),
+    "names of numbers": (preparation(names=[1, 2]), {}, "not a list of names"),
+    "a column twice": (preparation(names=["b", "b"]), {}, "contradict each other"),
+    "other columns": (preparation(encode=["c"]), {}, "contradict each other"),
+    "more columns": (preparation(names=["a", "b", "c"]), {}, "fill is not a row of 2"),
+    "an odd imputer": (preparation(impute="eval"), {}, "no way to impute by 'eval'"),
+    "no categories": (preparation(categories=[[]]), {}, "not categories for every column"),
+    "few categories": (preparation(categories=[]), {}, "not categories for every column"),
+    "more categories": (preparation(categories=[["x", "y", "z"]]), {}, "not give the columns"),
+    "odd categories": (preparation(categories=[["x", 1]]), {}, "not a list of names"),
+    "nothing frequent": (preparation(most_frequent=[]), {}, "not a most frequent category"),
+    "a list": (lambda h: h.update(preparation=[1]), {}, "list indices"),
+    "no fill": (lambda h: None, {"preparation/fill": None}, "'fill' is missing"),
+    "NaN": (lambda h: None, {"preparation/mean": np.array([np.nan])}, "not a row of 1 finite"),
+    "wide": (lambda h: None, {"preparation/scale": np.ones(2)}, "scale is not a row of 1"),
+    "names of clusters": (
+        lambda h: h["fitted"].update(cluster_names=["one"]),
+        {},
+        "not a list of 2 names",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PREPARATIONS)
+def test_hostile_preparations_are_refused(prepared, name):
+    change, arrays, message = PREPARATIONS[name]
+    with pytest.raises(FileFormatError, match=rf"no valid kempe model: .*{message}"):
+        kempe.load(rewritten(prepared, change, arrays))
 
 
 def test_every_truncation_and_foreign_files_are_refused(saved):

@@ -29,6 +29,8 @@ class Preparation(TransformerMixin, BaseEstimator):
     ----------
     names : sequence of str
         Names of the columns of the table.
+    named : bool, default=True
+        Whether the table itself has these names; if not, its columns are known by their order.
     encode : sequence of str, default=()
         Those that hold categories; one-hot encoded by ``OneHotEncoder``.
     impute : {"mean", "median", "most_frequent"} or None, default=None
@@ -42,11 +44,13 @@ class Preparation(TransformerMixin, BaseEstimator):
         self,
         names: Sequence[str] = (),
         *,
+        named: bool = True,
         encode: Sequence[str] = (),
         impute: Impute | None = None,
         standardise: bool = False,
     ) -> None:
         self.names = names
+        self.named = named
         self.encode = encode
         self.impute = impute
         self.standardise = standardise
@@ -133,7 +137,7 @@ class Preparation(TransformerMixin, BaseEstimator):
 
     def _parts(self, X: Any) -> tuple[Numbers, NDArray[Any]]:
         """Part a table into numbers, with NaN in the holes, and words, with None there."""
-        if hasattr(X, "columns"):
+        if self.named and hasattr(X, "columns"):
             X = X[list(self.names)]
         table = np.asarray(X)
         if table.ndim != 2 or table.shape[1] != len(self.names):
@@ -167,6 +171,7 @@ class Preparation(TransformerMixin, BaseEstimator):
         """Give what a file must hold: a header for JSON, and arrays."""
         header: dict[str, Any] = {
             "names": list(self.names),
+            "named": self.named,
             "encode": self._encoded(),
             "impute": self.impute,
             "standardise": self.standardise,
@@ -195,7 +200,11 @@ class Preparation(TransformerMixin, BaseEstimator):
         if header["impute"] not in ("mean", "median", "most_frequent", None):
             raise ValueError(f"there is no way to impute by {header['impute']!r}")
         made = cls(
-            names, encode=encode, impute=header["impute"], standardise=bool(header["standardise"])
+            names,
+            named=bool(header["named"]),
+            encode=encode,
+            impute=header["impute"],
+            standardise=bool(header["standardise"]),
         )
         if not set(encode) <= set(names) or len(set(names)) < len(names):
             raise ValueError("the columns of the preparation contradict each other")

@@ -64,7 +64,7 @@ def test_missing_data_is_explained(plan, monkeypatch):
     monkeypatch.delenv("KEMPE_DATA", raising=False)
     plan.write_text(PLAN.replace("COL2/n300-k10-s30", "COL1/zoo"))
     answer = call("run", plan, "--workers", 1)
-    assert answer.exit_code == 0, answer.output
+    assert answer.exit_code == 2, answer.output
     words = " ".join(answer.output.split())
     assert "2 no data first: no data: no zoo.npz in" in words
     assert "--retry-failed repeats these runs" in words
@@ -90,3 +90,30 @@ def test_plans_are_listed_and_shown(plan):
     assert answer.exit_code == 0
     assert "runs in all" in answer.output
     assert call("show", "nonsense").exit_code == 2
+
+
+def test_a_plan_of_which_every_run_fails_is_no_success(plan):
+    (plan.parent / "bench_methods.py").write_text(
+        METHOD.replace(
+            "        problem = ", "        raise NoSolutionFoundError('none')\n        problem = "
+        )
+        + "\nfrom kempe.exceptions import NoSolutionFoundError\n"
+    )
+    answer = call("run", plan, "--workers", 1)
+    assert answer.exit_code == 4, answer.output
+    assert "2 of them failed" in answer.output
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "what"),
+    [
+        ("seeds = 2", "seeds = 0", "seeds"),
+        ('["COL2/n300-k10-s30"]', "[]", "datasets"),
+        ('["bench_methods:Steady"]', "[]", "methods"),
+    ],
+)
+def test_a_plan_without_runs_is_refused(plan, old, new, what):
+    plan.write_text(PLAN.replace(old, new))
+    answer = call("run", plan)
+    assert answer.exit_code == 2
+    assert f"without {what}" in answer.output

@@ -71,7 +71,7 @@ def test_columns_are_found_by_name(run):
     ],
 )
 def test_what_is_wrong_is_one_line(run, arguments, message):
-    Path("wide.csv").write_text("1,2,3\n")
+    Path("wide.csv").write_text("1,2,4\n")
     Path("other.csv").write_text("b,c\n1,2\n")
     run("fit", "named.csv", "-k", 3, "-q", "--model", "model")
     before = Path("model").read_bytes()
@@ -83,8 +83,16 @@ def test_what_is_wrong_is_one_line(run, arguments, message):
     assert Path("model").read_bytes() == before
 
 
-def test_a_model_of_scaled_data_is_refused(run):
-    done = run("fit", "plain.csv", "-k", 2, "--standardise", "--model", "model")
-    assert done.exit_code == 2
-    assert "knows no scaling" in done.stderr
-    assert not Path("model").exists()
+def test_a_model_of_scaled_data_scales_what_it_predicts(run):
+    Path("skewed.csv").write_text("a,b\n1,2000\n2,2001\n1,9000\n2,9001\n8,2000\n9,9000\n")
+    fitted = run("fit", "skewed.csv", "-k", 2, "--standardise", "--model", "model", "-o", "fit.csv")
+    assert fitted.exit_code == 0, fitted.output
+    assert "StandardScaler" in fitted.stderr
+    done = run("predict", "model", "skewed.csv", "-o", "new.csv")
+    assert done.exit_code == 0, done.output
+    assert Path("new.csv").read_text() == Path("fit.csv").read_text()
+    pipeline = kempe.load("model")
+    rows = np.loadtxt("skewed.csv", delimiter=",", skiprows=1)
+    assert pipeline.predict(rows).tolist() == [
+        int(label) for label in Path("fit.csv").read_text().split()[1:]
+    ]

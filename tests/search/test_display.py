@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import io
 import logging
+import math
 
 import pytest
 from rich.console import Console
 
 from kempe import KempeKMeans
+from kempe.search.bar import LiveBar, seconds_left
 from kempe.search.callbacks import Callbacks
 from kempe.search.display import LogBest, ProgressBar, display
 from kempe.search.recorder import Recorder
@@ -73,6 +75,61 @@ def test_the_cursor_comes_back_after_an_exception(planted):
 )
 def test_the_bar_follows_the_limit_that_is_nearest(rules, share, make_state):
     assert ProgressBar(rules)._share(make_state(iteration=10, elapsed=1.0)) == share
+
+
+def drawn(bar: LiveBar) -> str:
+    screen = io.StringIO()
+    Console(file=screen, width=80).print(bar.get_renderable())
+    return screen.getvalue()
+
+
+def test_the_bar_moves_with_the_time_before_anything_is_reported():
+    now = 0.0
+    bar = LiveBar(Console(file=io.StringIO(), width=80), seconds=10.0)
+    bar.get_time = lambda: now
+    task = bar.add_task("many rows", total=1.0, state="first descent")
+    shown = []
+    for now in (0.5, 4.0, 9.0, 20.0):
+        shown.append(drawn(bar))
+        assert bar.tasks[task].completed == pytest.approx(min(0.99, now / 10.0))
+    assert "0:06 left" in shown[1]
+    assert "0:00 left" in shown[3]
+    bar.update(task, completed=1.0)
+    assert "left" not in drawn(bar)
+    assert "0:20" in drawn(bar)
+
+
+def test_the_bar_pulses_until_mutations_tell_how_far_it_is(make_state, planted):
+    bar = ProgressBar([MaxMutations(40)], Console(file=io.StringIO(), width=80))
+    bar.on_start(planted(0).problem)
+    task = bar._progress.tasks[0]
+    assert task.total is None
+    bar.on_iteration(make_state(iteration=10, elapsed=1.0))
+    assert (task.total, task.completed) == (1.0, 0.25)
+    bar.on_close()
+
+
+@pytest.mark.parametrize(
+    ("share", "elapsed", "limit", "left"),
+    [
+        (0.25, 10.0, math.inf, 30.0),
+        (0.25, 10.0, 15.0, 5.0),
+        (0.0, 10.0, math.inf, math.inf),
+        (0.0, 10.0, 60.0, 50.0),
+        (0.5, 70.0, 60.0, 0.0),
+    ],
+)
+def test_the_time_that_is_left_is_estimated(share, elapsed, limit, left):
+    assert seconds_left(share, elapsed, limit) == left
+
+
+def test_a_bar_with_large_numbers_fits_a_terminal(make_state):
+    bar = LiveBar(Console(file=io.StringIO(), width=80), seconds=3600.0)
+    state = "mutation 1,024  best 1.66228e+06"
+    bar.add_task("200,000 rows, 20 clusters", total=1.0, completed=0.5, state=state)
+    (line,) = drawn(bar).splitlines()
+    assert state in line
+    assert "left" in line
 
 
 def test_the_log_has_a_line_for_every_new_best(run, caplog):

@@ -160,11 +160,11 @@ class Complaint(NamedTuple):
 
 def _of_holes(table: Table, column: int, holes: NDArray[np.bool_]) -> Complaint:
     if holes.all():
-        return Complaint("no value at all", _ignore(table, column))
+        return Complaint("no value at all", f"use {_ignore(table, column)}")
     values = "value" if holes.sum() == 1 else "values"
     first = _where(table, int(holes.argmax()))
     what = f"{holes.sum():,} missing {values}, the first in {first}"
-    return Complaint(what, f"--impute mean, or {_ignore(table, column)}")
+    return Complaint(what, f"use --impute mean, or {_ignore(table, column)}")
 
 
 def _of_text(table: Table, column: int, row: int, cell: str) -> Complaint:
@@ -173,14 +173,14 @@ def _of_text(table: Table, column: int, row: int, cell: str) -> Complaint:
     example = f"such as {_shortened(cell)} in {_where(table, row)}"
     ignore = _ignore(table, column)
     if _DECIMAL_COMMA.fullmatch(cell):
-        return Complaint(f"decimal commas, {example}", f"write points, or {ignore}")
+        return Complaint(f"decimal commas, {example}", f"write points, or use {ignore}")
     if np.isfinite(parsed(cells)).mean() > 0.5:
         what = f"{_shortened(cell)} in {_where(table, row)} is not a finite number"
-        return Complaint(what, f"correct it, or {ignore}")
+        return Complaint(what, f"correct it, or use {ignore}")
     name = _quoted(table.names[column])
     if len(set(cells)) == table.n_rows > 2:
-        return Complaint(f"text, all different, {example}", f"--id-column {name}, or {ignore}")
-    return Complaint(f"text, {example}", f"--encode {name}, or {ignore}")
+        return Complaint(f"text, all different, {example}", f"use --id-column {name}, or {ignore}")
+    return Complaint(f"text, {example}", f"use --encode {name}, or {ignore}")
 
 
 def _all_complaints(table: Table, complaints: dict[int, Complaint], advise: bool) -> str:
@@ -191,7 +191,7 @@ def _all_complaints(table: Table, complaints: dict[int, Complaint], advise: bool
         what, advice = complaints[column]
         told.append(f"  {table.names[column]!r}: {what}")
         if advise:
-            told.append(f"      use {advice}")
+            told.append(f"      {advice}")
     return "\n".join(told)
 
 

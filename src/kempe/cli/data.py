@@ -93,12 +93,14 @@ def read(options: TableOptions) -> Given:
 
     table = open_table(options.data, options.header)
     roles = Roles.of(table, options)
+    ids = None if roles.ids is None else Ids(table, roles.ids)
     cells = numbers_and_words(table, roles, options.impute is not None)
     known = None if roles.labels is None else KnownLabels(table, roles.labels)
     names = tuple(table.names[column] for column in roles.features)
     remarks = [*roles.remarks, *([] if known is None else [known.summary()])]
     encode = [table.names[column] for column in sorted(roles.categories)]
-    preparation, rows = _prepared(cells, names, encode, options)
+    preparation = _preparation(names, table.has_header, encode, options)
+    rows = cells if preparation is None else preparation.fit_transform(cells)
     if preparation is not None:
         names = tuple(preparation.get_feature_names_out())
         remarks.append(f"preparation: {preparation.summary()}")
@@ -107,27 +109,28 @@ def read(options: TableOptions) -> Given:
         names=names,
         has_header=table.has_header,
         preparation=preparation,
-        ids=None if roles.ids is None else Ids(table, roles.ids),
+        ids=ids,
         known=known,
         weights=None if roles.weights is None else weights_of(table, roles.weights),
         remarks=tuple(remarks),
     )
 
 
-def _prepared(
-    cells: NDArray[Any], names: Sequence[str], encode: Sequence[str], options: TableOptions
-) -> tuple[Preparation | None, NDArray[np.float64]]:
+def _preparation(
+    names: Sequence[str], named: bool, encode: Sequence[str], options: TableOptions
+) -> Preparation | None:
+    """Say what must be done to the table, if anything must."""
     if options.impute is None and not encode and not options.standardise:
-        return None, cells
+        return None
     from kempe.preparation import Preparation
 
-    preparation = Preparation(
+    return Preparation(
         names,
+        named=named,
         encode=encode,
         impute=None if options.impute is None else options.impute.value,
         standardise=options.standardise,
     )
-    return preparation, preparation.fit(cells).transform(cells)
 
 
 def pairs_of(options: PairOptions, n_rows: int | None = None, ids: Ids | None = None) -> PairSet:

@@ -28,7 +28,9 @@ def demo(
     out: Annotated[Path, typer.Option(metavar="PNG", help="Where to write the picture.")] = Path(
         "kempe-demo.png"
     ),
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the constraints and of the runs.")] = 0,
+    seed: Annotated[
+        int, typer.Option(min=0, metavar="NUMBER", help="Seed of the constraints and of the runs.")
+    ] = 0,
 ) -> None:
     """Cluster handwritten digits, with constraints and without."""
     from rich.console import Console

@@ -206,6 +206,7 @@ def _estimator(
     """Make the estimator of a method, and complain of options that it does not know."""
     from kempe import methods
 
+    method = methods.canonical(method)
     chosen = {name: value for name, value in search.items() if value is not None}
     known = methods.create(method, n_clusters=n_clusters).get_params()
     for name in chosen:
@@ -238,7 +239,7 @@ def _cluster(estimator: Any, given: Given, pairs: PairSet, method: str) -> Clust
     with told_in_ids(given.ids):
         constraints = constraints_of(given, pairs)
         estimator.fit(given.rows, constraints=constraints, sample_weight=given.weights, **soft)
-    if given.has_header:  # as if the columns came in a data frame
+    if given.has_header and given.preparation is None:  # as if the columns came in a data frame
         estimator.feature_names_in_ = np.array(given.names, dtype=object)
     centers, names = estimator.cluster_centers_, None
     if given.preparation is not None:

@@ -67,9 +67,10 @@ def _rows(
 
     if preparation is None:
         names = getattr(estimator, "feature_names_in_", [None] * estimator.n_features_in_)
-        columns = _columns(table, left_out, names, estimator)
+        named = hasattr(estimator, "feature_names_in_")
+        columns = _columns(table, left_out, names, named)
         return numbers_and_words(table, Roles(columns), imputed=False, advise=False)
-    columns = _columns(table, left_out, preparation.names, estimator)
+    columns = _columns(table, left_out, preparation.names, preparation.named)
     words = zip(columns, preparation.names, strict=True)
     roles = Roles(columns, frozenset(c for c, name in words if name in preparation.encode))
     imputed = preparation.impute is not None
@@ -77,10 +78,10 @@ def _rows(
 
 
 def _columns(
-    table: Table, left_out: Sequence[str], names: Sequence[Any], estimator: Any
+    table: Table, left_out: Sequence[str], names: Sequence[Any], named: bool
 ) -> tuple[int, ...]:
     """Find the columns of the model: by their names, or all that are left, in their order."""
-    if table.has_header and hasattr(estimator, "feature_names_in_"):
+    if table.has_header and named:
         return tuple(table.position(name) for name in names)
     ignored = {table.position(name) for name in left_out}
     columns = tuple(column for column in range(len(table.names)) if column not in ignored)

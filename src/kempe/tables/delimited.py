@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
-from itertools import islice
+from itertools import islice, zip_longest
 
 import numpy as np
 
@@ -62,6 +62,8 @@ class DelimitedTable(Table):
 
     def numbers(self, columns: Sequence[int]) -> Numbers:
         """Give some columns as finite numbers, and NaN where there is no value."""
+        if not columns:
+            return np.empty((self.n_rows, 0))
         try:
             data = self._quickly(columns)
         except ValueError:  # whatever it is, the other way finds out
@@ -141,13 +143,12 @@ def names_come_first(first: list[str], second: list[str], *, source: str) -> boo
     ValueError
         If nobody can tell: names may be numbers, such as years.
     """
-    numbers = [cell for cell in first if is_number(cell)]
-    if not numbers:
+    above = [*zip_longest(first, second[: len(first)], fillvalue="")]
+    if not any(is_number(cell) for cell in first):
         return True
-    above = zip(first, second, strict=False)
     if any(_is_word(cell) and is_number(below) for cell, below in above):
         return True
-    if _may_be_names(numbers, second):
+    if _may_be_names(above):
         raise ValueError(
             f"{source}: the first line, {_shortened(first)}, may hold names or values: say "
             "--header or --no-header"
@@ -155,17 +156,20 @@ def names_come_first(first: list[str], second: list[str], *, source: str) -> boo
     return False
 
 
-def _may_be_names(numbers: list[str], second: list[str]) -> bool:
+def _may_be_names(above: list[tuple[str, str]]) -> bool:
     """Whether numbers look like those that stand above columns: 0, 1, 2 or 2019, 2020, 2021.
 
-    Two of them are no evidence unless the values below are of another kind.
+    Two of them, or one beside words, are no evidence unless the values below are of another kind.
     """
-    if len(numbers) < 2 or not all(cell.isdecimal() for cell in numbers):
+    numbers = [(cell, below) for cell, below in above if is_number(cell)]
+    if not all(cell.isdecimal() for cell, _ in numbers):
         return False
-    values = [int(cell) for cell in numbers]
+    values = [int(cell) for cell, _ in numbers]
     if values != list(range(values[0], values[0] + len(values))):
         return False
-    below = [cell for cell in second if is_number(cell)]
+    if len(numbers) == 1 and not any(_is_word(cell) for cell, _ in above):
+        return False
+    below = [cell for _, cell in numbers if is_number(cell)]
     return len(numbers) > 2 or (bool(below) and not any(cell.isdecimal() for cell in below))
 
 

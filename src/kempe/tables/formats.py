@@ -176,7 +176,7 @@ def _read_excel(source: Source) -> Table:
         source.name,
         [text(name) for name in names],
         [[text(cells[column]) for cells in rows] for column in range(len(names))],
-        first_line=line + 1,
+        first=("row", line + 1),
     )
 
 

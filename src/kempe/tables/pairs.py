@@ -235,7 +235,7 @@ def _json_pairs(
     if not pairs:
         return NO_PAIRS.copy()
     columns = [[text(pair[side]) for pair in pairs] for side in (0, 1)]
-    table = MemoryTable(f"{source.name}, {key!r}", ["first", "second"], columns, first_line=1)
+    table = MemoryTable(f"{source.name}, {key!r}", ["first", "second"], columns, first=("pair", 1))
     rows = _row_numbers(table) if ids is None else _rows_of_ids(table, ids)
     _check(rows, kind, n_rows, table.place)
     return rows.astype(np.int64)

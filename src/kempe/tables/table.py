@@ -91,8 +91,8 @@ class MemoryTable(Table):
     ----------
     columns
         Arrays of numbers, or lists of text.
-    first_line
-        What messages call the first row; rows of files without lines are counted from 0.
+    first
+        What messages call the first row: a word and a number.
     """
 
     def __init__(
@@ -102,11 +102,11 @@ class MemoryTable(Table):
         columns: Sequence[NDArray[Any] | list[str]],
         *,
         has_header: bool = True,
-        first_line: int = 0,
+        first: tuple[str, int] = ("row", 0),
     ) -> None:
         super().__init__(source, names, has_header)
         self._columns = columns
-        self._first_line = first_line
+        self._first = first
 
     @property
     def n_rows(self) -> int:
@@ -134,7 +134,8 @@ class MemoryTable(Table):
 
     def place(self, row: int) -> str:
         """Say where a row is, for messages."""
-        return f"{self.source}, row {row + self._first_line}"
+        word, number = self._first
+        return f"{self.source}, {word} {number + row}"
 
 
 def parsed(cells: Sequence[str]) -> Numbers:

@@ -1,0 +1,115 @@
+"""What makes numbers of a table: by scikit-learn's transformers, kept as plain data."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.impute import SimpleImputer
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+from kempe.preparation import Preparation
+
+NAMES = ["age", "city", "income", "grade"]
+TABLE = np.array(
+    [
+        [31.0, "Rome", 2000.0, "b"],
+        [45.0, "Oslo", np.nan, "a"],
+        [np.nan, None, 1800.0, "a"],
+        [51.0, "Rome", 4100.0, None],
+    ],
+    dtype=object,
+)
+SETTINGS = [
+    {"impute": impute, "standardise": standardise}
+    for impute in ("mean", "median", "most_frequent")
+    for standardise in (False, True)
+]
+
+
+def plain_again(preparation: Preparation) -> Preparation:
+    """Through JSON and back."""
+    header, arrays = preparation.plain()
+    return Preparation.from_plain(json.loads(json.dumps(header)), arrays)
+
+
+@pytest.mark.parametrize("settings", SETTINGS, ids=str)
+def test_it_does_what_the_transformers_of_scikit_learn_do(settings):
+    numbers = SimpleImputer(strategy=settings["impute"]).fit_transform(
+        TABLE[:, [0, 2]].astype(float)
+    )
+    if settings["standardise"]:
+        numbers = StandardScaler().fit_transform(numbers)
+    words = SimpleImputer(strategy="most_frequent", missing_values=None).fit_transform(
+        TABLE[:, [1, 3]]
+    )
+    shares = OneHotEncoder(sparse_output=False).fit_transform(words)
+    preparation = Preparation(NAMES, encode=["city", "grade"], **settings).fit(TABLE)
+    np.testing.assert_array_equal(preparation.transform(TABLE), np.hstack([numbers, shares]))
+    assert preparation.get_feature_names_out().tolist() == [
+        "age", "income", "city=Oslo", "city=Rome", "grade=a", "grade=b",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("settings", SETTINGS, ids=str)
+def test_plain_data_makes_it_again_bit_by_bit(settings):
+    new = np.array([[1 / 3, "Oslo", np.nan, None], [np.nan, None, 1e9, "b"]], dtype=object)
+    first = Preparation(NAMES, encode=["grade", "city"], **settings).fit(TABLE)
+    second = plain_again(first)
+    np.testing.assert_array_equal(first.transform(new), second.transform(new))
+    assert first.summary() == second.summary()
+    centers = first.transform(TABLE)[:2]
+    np.testing.assert_array_equal(
+        first.in_units_of_the_table(centers), second.in_units_of_the_table(centers)
+    )
+
+
+def test_columns_of_numbers_alone():
+    X = np.array([[1.0, 10.0], [2.0, 30.0], [6.0, 20.0]])
+    preparation = Preparation(["a", "b"], standardise=True).fit(X)
+    scaled = preparation.transform(X)
+    np.testing.assert_allclose(scaled.mean(axis=0), 0, atol=1e-15)
+    np.testing.assert_allclose(preparation.in_units_of_the_table(scaled), X)
+    np.testing.assert_array_equal(plain_again(preparation).transform(X), scaled)
+
+
+def test_columns_of_categories_alone():
+    X = np.array([["x"], ["y"], ["x"]], dtype=object)
+    preparation = Preparation(["a"], encode=["a"], standardise=True, impute="mean").fit(X)
+    assert plain_again(preparation).transform(X).tolist() == [[1, 0], [0, 1], [1, 0]]
+
+
+def test_numbers_can_be_categories():
+    X = np.array([[1.0], [2.0], [1.0]])
+    preparation = Preparation(["a"], encode=["a"]).fit(X)
+    assert preparation.get_feature_names_out().tolist() == ["a=1", "a=2"]
+
+
+def test_a_data_frame_is_read_by_its_names():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(TABLE, columns=NAMES)
+    preparation = Preparation(NAMES, encode=["city", "grade"], impute="mean").fit(TABLE)
+    mixed = frame[["grade", "income", "age", "city"]].assign(other="unused")
+    np.testing.assert_array_equal(preparation.transform(mixed), preparation.transform(TABLE))
+
+
+def test_new_categories_are_none_of_the_known_and_are_named():
+    preparation = Preparation(["a"], encode=["a"]).fit(np.array([["x"], ["y"]], dtype=object))
+    with pytest.warns(UserWarning, match="column 'a' has values that the model has not seen: z"):
+        prepared = preparation.transform(np.array([["z"], ["y"]], dtype=object))
+    assert prepared.tolist() == [[0, 0], [0, 1]]
+
+
+def test_holes_are_refused_if_nothing_fills_them():
+    for column in ([1.0, np.nan], ["x", None]):
+        X = np.array([[cell] for cell in column], dtype=object)
+        encode = ["a"] if column[0] == "x" else []
+        with pytest.raises(ValueError, match="the table has holes"):
+            Preparation(["a"], encode=encode).fit(X)
+
+
+def test_tables_of_another_width_are_refused():
+    preparation = Preparation(["a", "b"], standardise=True).fit(np.ones((3, 2)))
+    with pytest.raises(ValueError, match="must have 2 columns"):
+        preparation.transform(np.ones((3, 3)))
