@@ -23,6 +23,7 @@ def lines(tmp_path, monkeypatch):
     cannot_link = np.array([(1, 4), (2, 9), (5, 6)])
     conflicts = sparse.coo_array((np.ones(3), cannot_link.T), shape=(60, 60))
     given = {
+        "__name__": "__main__",
         "X": rng.normal(size=(60, 2)) + np.repeat([[0, 0], [6, 0], [0, 6]], 20, axis=0),
         "ml": must_link,
         "cl": cannot_link,
