@@ -123,6 +123,7 @@ bench-docs: $(VENV)/.test  ## measure every table of the documentation (wants a 
 	$(BIN)/python benchmarks/large.py growth --out $(TABLES)/growth.md
 	$(BIN)/python benchmarks/large.py collection4 --out $(TABLES)/collection4.md
 	$(BIN)/python benchmarks/large.py memory --synthetic --seconds 12 --out $(TABLES)/memory.md
+	$(BIN)/python benchmarks/latency.py --out $(TABLES)/latency.md
 	$(BIN)/python benchmarks/rivals.py same --out $(TABLES)/rivals.md
 	$(BIN)/python benchmarks/rivals.py programs --out $(TABLES)/programs.md
 	$(BIN)/python benchmarks/rivals.py swaps --out $(TABLES)/swaps.md

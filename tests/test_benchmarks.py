@@ -291,3 +291,15 @@ def test_the_spread_of_certified_instances_covers_sizes_and_levels(script):
     for collection, name, level in spread:
         assert datasets.describe(f"{collection}/{name}")
         assert level in datasets.levels(collection)
+
+
+@pytest.mark.slow
+def test_latency_measures_both_with_idle_and_with_busy_cores(script, monkeypatch, capsys):
+    latency = script("latency")
+    monkeypatch.setattr(latency, "SHAPES", ((8, 4),))
+    monkeypatch.setattr(latency, "ROWS", (1,))
+    latency.main(calls=20)
+    shown = capsys.readouterr().out
+    assert "cores as they are" in shown
+    assert "all cores busy" in shown
+    assert shown.count("8 clusters, 4 features") == 2

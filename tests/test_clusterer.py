@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import logging
 import pickle
+import time
+import warnings
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -14,7 +16,7 @@ import pytest
 from scipy import sparse
 from sklearn import config_context
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -27,6 +29,7 @@ from kempe import (
     InfeasibleConstraintsError,
     KempeKMeans,
     NoSolutionFoundError,
+    clusterer,
     methods,
 )
 from kempe.memetic import MemeticParams
@@ -392,6 +395,69 @@ def test_without_constraints_the_score_of_the_training_rows_is_the_inertia(plant
     model = KempeKMeans(3, random_state=0).fit(X)
     assert model.score(X) == pytest.approx(-model.inertia_)
     np.testing.assert_array_equal(model.predict(X), model.labels_)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(("plain", "serial"), [(10**9, 10**9), (0, 10**9), (0, 0)])
+def test_new_rows_get_the_same_answers_however_they_are_computed(
+    plain, serial, dtype, planted, monkeypatch
+):
+    case = planted(2, n_rows=60, n_features=5, dtype=dtype)
+    model = fit(case)
+    new = np.random.default_rng(1).normal(scale=4, size=(30, 5)).astype(dtype)
+    squares = ((new[:, None].astype(float) - model.cluster_centers_) ** 2).sum(axis=2)
+    monkeypatch.setattr(clusterer, "PLAIN_UP_TO", plain)
+    monkeypatch.setattr(clusterer, "SERIAL_UP_TO", serial)
+    np.testing.assert_array_equal(model.predict(new), squares.argmin(axis=1))
+    np.testing.assert_allclose(model.transform(new), np.sqrt(squares), rtol=1e-4)
+    assert model.transform(new).dtype == dtype
+    assert model.score(new) == pytest.approx(-squares.min(axis=1).sum(), rel=1e-4)
+
+
+def test_one_row_wakes_no_thread(planted):
+    """OpenMP and BLAS would, and where the cores are busy that takes a thousand times longer."""
+    case = planted(2, n_rows=60)
+    model = fit(case)
+    before, cpu = time.thread_time(), time.process_time()
+    for _ in range(300):
+        model.predict(case.X[:1])
+    here, everywhere = time.thread_time() - before, time.process_time() - cpu
+    assert everywhere < 1.2 * here + 0.01
+
+
+@pytest.mark.parametrize(
+    ("X", "advice"),
+    [
+        (sparse.random(60, 9, random_state=0, format="csr"), "TruncatedSVD"),
+        (sparse.coo_array(np.eye(4)), "toarray"),
+    ],
+)
+def test_sparse_data_is_refused_with_a_way_out(X, advice):
+    with pytest.raises(TypeError, match=advice):
+        KempeKMeans(2).fit(X)
+
+
+def test_a_lazy_frame_is_refused_with_a_way_out():
+    lazy = pl.DataFrame({"a": [1.0, 2.0, 3.0]}).lazy()
+    with pytest.raises(TypeError, match=r"pass X\.collect\(\)"):
+        KempeKMeans(2).fit(lazy)
+    assert KempeKMeans(2).fit(lazy.collect()).labels_.size == 3
+
+
+def test_pairs_of_names_are_refused_with_a_way_out():
+    with pytest.raises(TypeError, match="from_ids"):
+        KempeKMeans(2).fit(np.eye(3), must_link=[("ann", "bob")])
+
+
+@ESTIMATORS
+def test_fewer_distinct_rows_than_clusters_are_warned_of_as_by_scikit_learn(estimator):
+    X = np.repeat([[0.0, 0.0], [1.0, 1.0]], 20, axis=0)
+    with pytest.warns(ConvergenceWarning, match=r"distinct rows \(2\) is smaller than n_clusters"):
+        model = estimator(3, random_state=0).fit(X)
+    assert model.inertia_ == 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        estimator(2, random_state=0).fit(X)
 
 
 @pytest.mark.parametrize("method", ["predict", "transform", "score"])

@@ -7,16 +7,18 @@ by a comment ``<!-- not run by the tests: REASON -->``. What it names must exist
 from __future__ import annotations
 
 import doctest
+import gzip
 import itertools
+import json
 import os
 import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from string import Template
 
-import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 from typer.main import get_command
@@ -30,24 +32,33 @@ LEFT_OUT = [block for found in BLOCKS.values() for block in found if block.reaso
 SAME = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
-def _write(path: Path, header: str, rows: object) -> None:
-    text = "\n".join(",".join(map(str, row)) for row in rows)  # type: ignore[attr-defined]
-    path.write_text(f"{header}\n{text}\n", encoding="utf-8")
+def write(path: Path, header: str, rows: Iterable[Iterable[object]]) -> None:
+    lines = [header, *(",".join(map(str, row)) for row in rows)]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 @pytest.fixture
 def reader(tmp_path: Path) -> Path:
     """Give a folder with the files that a reader has."""
     X, species = load_iris(return_X_y=True)
-    names = "sepal_length,sepal_width,petal_length,petal_width"
-    known = np.where(np.arange(150) % 5 == 0, load_iris().target_names[species], "")
-    _write(tmp_path / "data.csv", names, X)
-    _write(tmp_path / "new.csv", names, X[::7])
-    flowers = [[*row, name] for row, name in zip(X.tolist(), known, strict=True)]
-    _write(tmp_path / "flowers.csv", f"{names},species", flowers)
-    _write(tmp_path / "ml.csv", "first,second", [(0, 1), (4, 7)])
-    _write(tmp_path / "cl.csv", "first,second", [(1, 50), (2, 100), (60, 120)])
-    _write(tmp_path / "apart.csv", "first,second", [(1, 50), (2, 100), (60, 120)])
+    columns = "sepal_length,sepal_width,petal_length,petal_width"
+    write(tmp_path / "data.csv", columns, X)
+    write(tmp_path / "new.csv", columns, X[::7])
+    write(tmp_path / "ml.csv", "one,other", [(0, 1), (4, 7)])
+    write(tmp_path / "cl.csv", "one,other", [(1, 50), (2, 100), (60, 120)])
+    pairs = {"ml": [(0, 1)], "cl": [(0, 2)], "sml": [(3, 9)], "scl": []}
+    (tmp_path / "pairs.json").write_text(json.dumps(pairs))
+    known = [f"kind {kind}" if row % 2 else "?" for row, kind in enumerate(species)]
+    flowers = [[*row, name] for row, name in zip(X, known, strict=True)]
+    write(tmp_path / "flowers.csv", f"{columns},species", flowers)
+    cities = ("Rome", "Oslo", "Bonn")
+    people = [(f"c{n}", "" if n == 7 else 20 + n, cities[n % 3]) for n in range(30)]
+    write(tmp_path / "customers.csv", "customer,age,city", people)
+    write(tmp_path / "new_customers.csv", "customer,age,city", people[:9])
+    packed = gzip.compress((tmp_path / "customers.csv").read_bytes())
+    (tmp_path / "customers.csv.gz").write_bytes(packed)
+    write(tmp_path / "together.csv", "one,other", [("c0", "c4")])
+    write(tmp_path / "apart.csv", "one,other", [("c0", "c3"), ("c1", "c2")])
     return tmp_path
 
 
@@ -70,6 +81,7 @@ def run(block: Block, folder: Path) -> str:
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="lines for a shell")
 @pytest.mark.parametrize("page", RUN)
 def test_the_commands_of_a_page_work(page, reader):
     for block in BLOCKS[page]:
@@ -127,6 +139,7 @@ CHECKS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", LEFT_OUT, ids=lambda block: block.page)
 def test_what_is_left_out_names_what_exists(block):
     for words in commands(block):

@@ -169,6 +169,14 @@ def test_a_clique_of_must_linked_groups_is_told_in_row_numbers():
     assert set(map(tuple, report.certificate.pairs.tolist())) <= set(cl)
 
 
+def test_a_clique_with_others_around_it_is_the_proof():
+    clique = [(a, b) for a in range(4) for b in range(a)]
+    constraints = Constraints(cannot_link=[*clique, (3, 4), (4, 5), (5, 6), (6, 2)])
+    certificate = constraints.check(3).certificate
+    assert isinstance(certificate, Clique)
+    assert {int(row) for row in certificate.pairs.ravel()} == {0, 1, 2, 3}
+
+
 def test_without_pairs_one_cluster_is_enough():
     report = Constraints(n_rows=4).check(1)
     assert report

@@ -191,7 +191,13 @@ class Plan:
     data: Sequence[Mapping[str, Any]] = ()
 
     def with_data(self, found: Sequence[OwnData]) -> Plan:
-        """Give the plan with data that has been read."""
+        """Give the plan with data that has been read.
+
+        Parameters
+        ----------
+        found
+            The data, in the order of ``data``.
+        """
         parts = [replace(item, own=found) for item in self.experiments]
         return replace(self, experiments=parts, data=())
 

@@ -106,7 +106,7 @@ def numbers_and_words(
     ValueError
         If columns cannot be used as they are; it lists all of them, with ``advise`` what helps.
     """
-    if table.n_rows == 0:
+    if not table.has_rows:
         raise ValueError(f"{table.source} has names of columns but no rows")
     numeric = [column for column in roles.features if column not in roles.categories]
     complaints: dict[int, Complaint] = {}

@@ -60,6 +60,11 @@ class DelimitedTable(Table):
         """Number of rows."""
         return self._n_rows
 
+    @property
+    def has_rows(self) -> bool:
+        """Whether there is any row."""
+        return next(self._rows(), None) is not None
+
     def numbers(self, columns: Sequence[int]) -> Numbers:
         """Give some columns as finite numbers, and NaN where there is no value."""
         if not columns:
@@ -104,7 +109,7 @@ class DelimitedTable(Table):
             part = np.column_stack([parsed([cells[c] for cells in chunk]) for c in columns])
             for position, column in enumerate(columns):
                 if column not in found and (row := first_wrong(part[:, position])):
-                    found[column] = (start + row - 1, chunk[row - 1][column])
+                    found[column] = (start + row - 1, chunk[row - 1][column].strip())
             parts.append(part)
             start += len(chunk)
         if found:
@@ -113,7 +118,7 @@ class DelimitedTable(Table):
 
     def texts(self, column: int) -> list[str]:
         """Give one column as text without blanks around it."""
-        return [cells[column] for _, cells in self._rows()]
+        return [cells[column].strip() for _, cells in self._rows()]
 
     def place(self, row: int) -> str:
         """Say on which line a row is."""
@@ -124,8 +129,8 @@ class DelimitedTable(Table):
         """Line number and cells of every row that is not empty."""
         with self._source.text() as file:
             reader = csv.reader(file, delimiter=self._delimiter)
-            rows = ([cell.strip() for cell in cells] for cells in _readable(reader, self.source))
-            filled = (cells for cells in rows if any(cells))
+            rows = _readable(reader, self.source)
+            filled = (cells for cells in rows if any(map(str.strip, cells)))
             for cells in islice(filled, int(self.has_header), None):
                 if len(cells) != len(self.names):
                     raise ValueError(

@@ -69,18 +69,18 @@ def read_pairs(
         Number of rows, if it is known.
     """
     table = _two_columns(path, ids)
-    if table.n_rows == 0:
+    if not table.has_rows:
         raise ValueError(f"{table.source} holds no pair{_why_not(table)}")
-    if ids is None and not table.has_header:
-        _warn_of_numeric_names(table)
     rows = _row_numbers(table) if ids is None else _rows_of_ids(table, ids)
+    if ids is None and len(rows) > 1:
+        _warn_of_numeric_names(table)
     _check(rows, kind, n_rows, table.place)
     return rows.astype(np.int64)
 
 
 def _warn_of_numeric_names(table: Table) -> None:
     """Doubt a first line that data frames without names of columns write above pairs."""
-    if isinstance(table, DelimitedTable) and table.first_line == "0,1" and table.n_rows > 1:
+    if isinstance(table, DelimitedTable) and table.first_line == "0,1":
         warnings.warn(
             f"{table.source}: the first line, 0,1, was taken for a pair; if it holds names of "
             "columns, take it out",

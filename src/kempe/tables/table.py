@@ -54,6 +54,11 @@ class Table(ABC):
     def n_rows(self) -> int:
         """Number of rows."""
 
+    @property
+    def has_rows(self) -> bool:
+        """Whether there is any row."""
+        return self.n_rows > 0
+
     @abstractmethod
     def numbers(self, columns: Sequence[int]) -> Numbers:
         """Give some columns as finite numbers, and NaN where there is no value.
@@ -147,12 +152,10 @@ def parsed(cells: Sequence[str]) -> Numbers:
 
 
 def _parsed(cell: str) -> float:
-    if is_missing(cell):
-        return math.nan
     try:
         return float(cell)
     except ValueError:
-        return math.inf
+        return math.nan if is_missing(cell) else math.inf
 
 
 def is_number(cell: str) -> bool:

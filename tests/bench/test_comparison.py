@@ -1,0 +1,193 @@
+"""Comparisons on data of one's own, from Python and in plans."""
+
+from __future__ import annotations
+
+import csv
+import math
+
+import numpy as np
+import pytest
+
+import kempe
+from kempe import Constraints
+from kempe.bench import Plan, Store, run
+from kempe.bench.comparison import MethodComparison, _fewest_seeds
+from kempe.bench.own import OwnData, load_own
+from kempe.bench.plan import Experiment, parse_plan
+from kempe.bench.report import write_report
+from kempe.bench.store import StoreError
+
+
+@pytest.fixture
+def data(planted):
+    return planted(3, n_rows=80, n_clusters=4, n_pairs=60)
+
+
+@pytest.fixture
+def compared(data, tmp_path):
+    """A small comparison; the workers are real processes."""
+
+    def compare(**options):
+        settings = {"methods": ["kempe", "KSKM"], "seeds": 2, "workers": 1, "time_limit": 20}
+        return kempe.compare(
+            data.X, 4, constraints=data.constraints, **(settings | {"folder": tmp_path} | options)
+        )
+
+    return compare
+
+
+def test_every_method_runs_with_every_seed(compared, data):
+    found = compared(methods=["kempe", "kskm", "COPKM_P"], y=data.labels)
+    assert found.methods == ["kempe", "KSKM", "COPKM_P"]
+    assert [outcome.runs for outcome in found.outcomes] == [2, 2, 2]
+    model = kempe.KempeKMeans(4, random_state=0).fit(data.X, constraints=data.constraints)
+    assert found.outcomes[0].best == pytest.approx(model.inertia_, rel=0.02)
+    assert 0 < found.outcomes[0].ari.value <= 1
+    assert [line[0] for line in found.table()] == ["method", "kempe", "KSKM", "COPKM_P"]
+    assert "ARI" in found.table()[0]
+    assert "2 seeds are too few" in found.notes()[-1]
+
+
+def test_a_comparison_goes_on_where_it_was_stopped(compared, tmp_path):
+    compared(seeds=1)
+    done = []
+    found = compared(seeds=2, on_record=done.append)
+    assert len(found.records) == 4
+    assert {record.seed for record in done} == {1}
+
+
+def test_runs_on_other_data_are_not_mixed_in(compared, data, tmp_path):
+    settings = {"methods": ["kempe", "KSKM"], "seeds": 1, "workers": 1, "time_limit": 20}
+    compared(**settings)
+    with pytest.raises(StoreError, match="use another store"):
+        kempe.compare(data.X + 1, 4, constraints=data.constraints, folder=tmp_path, **settings)
+
+
+def test_failures_are_told_with_their_reasons(own_methods, data):
+    found = kempe.compare(
+        data.X,
+        4,
+        constraints=data.constraints,
+        methods=["own_methods:Steady", "own_methods:Unlucky"],
+        seeds=1,
+        workers=1,
+    )
+    assert found.outcomes[1].solved == 0
+    assert math.isnan(found.outcomes[1].best)
+    assert "1 of 1 runs failed: no solution: stuck" in found.notes()[0]
+    assert found.table()[2][2] == "–"
+    assert not found.tests()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"methods": ["kempe", "Kempe"]}, "named twice"),
+        ({"methods": ["nonsense"]}, "unknown method"),
+        ({"name": "a/b"}, "cannot be the name"),
+        ({"y": [1, 2]}, "there are 80 rows"),
+        ({"seeds": 0}, "without seeds"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(compared, options, message):
+    with pytest.raises(ValueError, match=message):
+        compared(**options)
+
+
+def test_tests_are_paired_by_seed(data):
+    records = [
+        made(method, seed, inertia)
+        for method, values in (("kempe", range(10, 20)), ("KSKM", range(11, 21)))
+        for seed, inertia in enumerate(values)
+    ]
+    (test,) = MethodComparison("mine", ["kempe", "KSKM"], records).tests()
+    assert (test.n, test.wins, test.losses) == (10, 10, 0)
+    assert test.p_value == pytest.approx(2 / 2**10)
+    # The same values at other seeds are other pairs.
+    turned = [*records[:10], *(made("KSKM", 9 - r.seed, r.inertia) for r in records[10:])]
+    assert MethodComparison("mine", ["kempe", "KSKM"], turned).tests()[0].p_value > 0.1
+
+
+def made(method, seed, inertia):
+    from kempe.bench import Record, Task
+
+    task = Task("main", "own/mine", 1.0, method, seed)
+    history = [(0.01, 2.0 * inertia), (0.5, float(inertia))]
+    numbers = {"inertia": float(inertia), "cpu_s": 0.5, "wall_s": 0.5, "history": history}
+    return Record.of(task, "ok", **numbers)
+
+
+@pytest.mark.parametrize("others", [1, 2, 5])
+def test_so_many_seeds_can_be_significant_and_one_less_cannot(others):
+    seeds = _fewest_seeds(others)
+    assert others * 2 / 2**seeds < 0.05 <= others * 2 / 2 ** (seeds - 1)
+
+
+def test_tables_and_figures_are_written(tmp_path):
+    pytest.importorskip("matplotlib")
+    records = [made(m, s, i + s) for m, i in (("kempe", 10), ("KSKM", 12)) for s in range(3)]
+    found = MethodComparison("mine", ["kempe", "KSKM", "PCCC"], [*records, failed("PCCC")])
+    written = found.save(tmp_path / "out")
+    kinds = {".pdf": b"%PDF", ".svg": b"<?xml", ".png": b"\x89PNG"}
+    for path in written:
+        assert path.read_bytes().startswith(kinds.get(path.suffix, b""))
+    assert {path.suffix for path in written} == {*kinds, ".csv", ".md"}
+    with open(tmp_path / "out" / "methods.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["method"] for row in rows] == ["kempe", "KSKM", "PCCC"]
+    assert float(rows[0]["inertia"]) == 11
+    text = (tmp_path / "out" / "comparison.md").read_text(encoding="utf-8")
+    assert "| kempe | 3 of 3 |" in text
+    assert "PCCC: 1 of 1 runs failed" in text
+
+
+def failed(method):
+    from kempe.bench import Record, Task
+
+    return Record.of(Task("main", "own/mine", 1.0, method, 0), "failed", reason="no solution: x")
+
+
+def test_a_level_is_a_share_of_the_pairs(data, tmp_path):
+    own = OwnData.save(tmp_path, "mine", data.X, data.constraints, 4)
+    whole, half = (load_own(own.path, level, "float32") for level in (1.0, 0.5))
+    assert whole.constraints == Constraints(
+        data.constraints.must_link, data.constraints.cannot_link, n_rows=80
+    )
+    assert abs(len(half.constraints.must_link) - len(data.constraints.must_link) / 2) < 1
+    assert half.constraints == load_own(own.path, 0.5, "float64").constraints
+    assert whole.X.dtype == np.float32
+    assert whole.y is None
+
+
+def test_a_plan_runs_on_own_data_beside_that_of_the_paper(data, tmp_path):
+    own = OwnData.save(tmp_path / "data", "mine", data.X, data.constraints, 4, data.labels)
+    experiment = Experiment(["COPKM_P"], ["own/*", "COL3/n500-k2"], [0.05], [0], own=[own])
+    assert experiment.names() == ["own/mine", "COL3/n500-k2"]
+    records = run(Plan("both", [experiment]), Store(tmp_path / "store"), workers=1)
+    assert [record.ok for record in records] == [True, True]
+    text = write_report([tmp_path / "store"], tmp_path / "report").read_text(encoding="utf-8")
+    assert "own" in text
+    assert "n500-k2" in text
+
+
+def test_a_plan_names_its_files(tmp_path):
+    text = """
+    name = "mine"
+    [[data]]
+    name = "customers"
+    file = "customers.csv"
+    n_clusters = 3
+    [[experiment]]
+    methods = ["kempe"]
+    datasets = ["own/customers"]
+    seeds = 2
+    """
+    plan = parse_plan(text)
+    assert [task.dataset for task in plan.tasks()] == ["own/customers"] * 2
+    with pytest.raises(ValueError, match="has not been read"):
+        run(plan, Store(tmp_path))
+    for line, message in (("name = 3", "needs a name"), ('name = "a b"', "cannot be the name")):
+        with pytest.raises(ValueError, match=message):
+            parse_plan(text.replace('name = "customers"', line))
+    with pytest.raises(ValueError, match="no data set matches"):
+        parse_plan(text.replace("own/customers", "own/others"))
