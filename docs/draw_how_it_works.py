@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from matplotlib.collections import LineCollection
 from numpy.typing import NDArray
-from pictures import BLUE, GREEN, INK, PURPLE, RED, YELLOW, Panel, new_figure
+from panels import BLUE, GREEN, INK, PURPLE, RED, YELLOW, Panel, new_figure
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 from sklearn.datasets import make_blobs
@@ -133,10 +133,10 @@ def tight() -> list[Panel]:
     return panels
 
 
-def blobs() -> tuple[NDArray[Any], Constraints]:
+def blobs(n_rows: int, n_groups: int) -> tuple[NDArray[Any], Constraints]:
     """Points in groups that overlap, and pairs of which an expert has said something."""
-    points, group = make_blobs(400, centers=12, cluster_std=0.9, random_state=4)
-    pairs = np.random.default_rng(0).integers(400, size=(150, 2))
+    points, group = make_blobs(n_rows, centers=n_groups, cluster_std=0.9, random_state=4)
+    pairs = np.random.default_rng(0).integers(n_rows, size=(n_rows // 3, 2))
     pairs = pairs[pairs[:, 0] != pairs[:, 1]]
     same = group[pairs[:, 0]] == group[pairs[:, 1]]
     return points, Constraints(pairs[same], pairs[~same])
@@ -144,7 +144,7 @@ def blobs() -> tuple[NDArray[Any], Constraints]:
 
 def relocation() -> list[Panel]:
     """Draw a single descent, and what relocations make of it."""
-    points, constraints = blobs()
+    points, constraints = blobs(400, 12)
     panels = []
     for name, mutations in (("One descent", 0), ("64 relocations later", 64)):
         model = KempeKMeans(12, max_mutations=mutations, random_state=3)
@@ -164,10 +164,10 @@ def relocation() -> list[Panel]:
 
 def convergence() -> list[Panel]:
     """Best inertia so far, over the mutations, of the two searches."""
-    points, constraints = blobs()
+    points, constraints = blobs(800, 40)
     figure, ax = new_figure(6.4, 3.2)
     histories = {
-        (name, seed): model(12, max_mutations=1000, random_state=seed)
+        (name, seed): model(40, max_mutations=2000, random_state=seed)
         .fit(points, constraints=constraints)
         .result_.statistics
         for name, model in (("KempeKMeans", KempeKMeans), ("KSKM", KSKM))
@@ -185,6 +185,7 @@ def convergence() -> list[Panel]:
         )
     ax.set_xscale("log")
     ax.set_yscale("symlog", linthresh=0.1)
+    ax.set_ylim(bottom=0)
     ax.set_xlabel("clusterings looked at")
     ax.set_ylabel("% above the lowest")
     ax.grid()

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pictures import BLUE, DOCS, GREEN, INK, PURPLE, RED, YELLOW, Panel, new_figure
+from panels import BLUE, DOCS, GREEN, INK, PURPLE, RED, YELLOW, Panel, new_figure
 
 TABLES = DOCS / "_generated"
 SOURCES = sorted(map(str, TABLES.glob("*.md")))
@@ -33,8 +33,8 @@ def table(name: str, position: int = 0) -> tuple[list[str], Rows]:
 
 
 def number(cell: str) -> float:
-    """First number of a cell, not a number if there is none."""
-    match = NUMBER.search(cell)
+    """Give the number that a cell begins with; "≥ 14" is 14, and "– (0 of 5)" is none."""
+    match = NUMBER.match(cell.lstrip("≥ "))
     return float(match[0].replace(",", "")) if match else float("nan")
 
 
@@ -49,7 +49,7 @@ def short(instance: str) -> str:
 
 
 def dots(
-    names: list[str], series: dict[str, tuple[Any, str, str]], label: str, width: float = 4.9
+    names: list[str], series: dict[str, tuple[Any, str, str]], label: str, width: float = 4.2
 ) -> tuple[Any, Any]:
     """One line for each name, one mark for each series: values, colour and marker."""
     figure, ax = new_figure(width, 0.9 + 0.185 * len(names))
@@ -63,7 +63,8 @@ def dots(
     ax.spines["left"].set_visible(False)
     ax.set_xlabel(label)
     if len(series) > 1:
-        ax.legend(loc="lower right", fontsize=8)
+        above = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0), "ncols": len(series)}
+        ax.legend(fontsize=8, **above)
     return figure, ax
 
 
@@ -105,7 +106,7 @@ def searches() -> list[Panel]:
     )
     ax.set_yticks(places, names)
     ax.tick_params(axis="y", length=0)
-    ax.set_xlabel("inertia, mean % above the lowest of each instance")
+    ax.set_xlabel("inertia, mean % above the lowest")
     return [Panel(figure, "Mean excess inertia of five searches after one second")]
 
 
@@ -133,7 +134,6 @@ def collection4() -> list[Panel]:
     }
     figure, ax = dots([row[0] for row in rows], series, "inertia, % above the paper's lowest")
     ax.axvline(0, color=INK, linewidth=0.8)
-    ax.get_legend().set_loc("lower left")
     return [Panel(figure, "Inertia on the large data sets above the lowest in the paper")]
 
 
