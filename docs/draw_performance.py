@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from panels import BLUE, DOCS, GREEN, INK, PURPLE, RED, YELLOW, Panel, new_figure
+from panels import BLUE, DOCS, GREEN, INK, RED, YELLOW, Panel, new_figure
 
 TABLES = DOCS / "_generated"
 SOURCES = sorted(map(str, TABLES.glob("*.md")))
@@ -153,24 +153,32 @@ def memory() -> list[Panel]:
 
 
 def rivals() -> list[Panel]:
-    """Every method on six instances: quality over time, and how often it found anything."""
+    """Every method on six instances: quality and time, and whether some runs found nothing."""
     header, inertias = table("rivals", 0)
     _, times = table("rivals", 1)
     names = [row[0] for row in inertias]
-    values = np.column_stack([column(inertias, i) for i in range(1, len(header))])
-    seconds = np.column_stack([column(times, i) for i in range(1, len(header))])
-    excess = 100 * (values / np.nanmin(values, axis=0) - 1)
-    figure, ax = new_figure(6.6, 4.4)
-    for name, quality, cost in zip(names, excess, seconds, strict=True):
-        complete = np.isfinite(quality).all()
-        x = np.exp(np.nanmean(np.log(cost)))
-        y = np.nanmean(quality)
-        colour = GREEN if name == "kempe" else BLUE if name.startswith("KSKM") else PURPLE
-        ax.plot(x, y, "o" if complete else "X", color=colour, markersize=7)
-        ax.annotate(name, (x, y), xytext=(6, 3), textcoords="offset points", fontsize=7)
-    ax.set_xscale("log")
-    ax.set_yscale("symlog", linthresh=0.1)
-    ax.set_xlabel("CPU seconds, geometric mean")
-    ax.set_ylabel("inertia, mean % above the lowest")
-    ax.grid()
-    return [Panel(figure, "Quality over time of all methods on six instances")]
+    values, seconds = (
+        np.column_stack([column(rows, place) for place in range(1, len(header))])
+        for rows in (inertias, times)
+    )
+    excess = np.nanmean(100 * (values / np.nanmin(values, axis=0) - 1), axis=1)
+    spent = np.exp(np.nanmean(np.log(seconds), axis=1))
+    failed = np.array([any(" of " in cell for cell in row) for row in inertias])
+    panels = []
+    for measured, label in (
+        (excess, "inertia, mean % above the lowest"),
+        (spent, "CPU seconds, geometric mean"),
+    ):
+        series = {
+            "all runs solved": (np.where(failed, np.nan, measured), BLUE, "o"),
+            "some failed": (np.where(failed, measured, np.nan), RED, "X"),
+        }
+        figure, ax = dots(names, series, label)
+        if measured is excess:
+            ax.set_xscale("symlog", linthresh=0.1)
+            ax.set_xticks([0, 0.1, 1, 10], ["0", "0.1", "1", "10"])
+            ax.set_xlim(-0.01)
+        else:
+            ax.set_xscale("log")
+        panels.append(Panel(figure, f"{label}, of every method"))
+    return panels
