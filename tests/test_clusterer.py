@@ -460,6 +460,18 @@ def test_fewer_distinct_rows_than_clusters_are_warned_of_as_by_scikit_learn(esti
         estimator(2, random_state=0).fit(X)
 
 
+@pytest.mark.parametrize("at_once", [1, 7, 4096])
+@pytest.mark.parametrize("n_distinct", [1, 3, 40])
+def test_distinct_rows_are_counted_as_far_as_needed(at_once, n_distinct, monkeypatch):
+    monkeypatch.setattr(clusterer, "_DISTINCT_AT_ONCE", at_once)
+    rng = np.random.default_rng(0)
+    kinds = np.concatenate([np.arange(n_distinct), np.zeros(200, dtype=int)])
+    data = rng.normal(size=(n_distinct, 3))[rng.permutation(kinds)]
+    assert clusterer._count_distinct(data, 50) == n_distinct
+    assert clusterer._count_distinct(data, n_distinct) == n_distinct
+    assert clusterer._count_distinct(data, 2) >= min(2, n_distinct)
+
+
 @pytest.mark.parametrize("method", ["predict", "transform", "score"])
 def test_nothing_works_before_fit(method):
     with pytest.raises(NotFittedError):

@@ -54,6 +54,9 @@ MOST_BINARY_DIGITS = 1000
 PLAIN_UP_TO = 2**21
 SERIAL_UP_TO = 2**26
 
+# Rows that are sorted at once in order to count distinct ones.
+_DISTINCT_AT_ONCE = 4096
+
 
 class ConstrainedClusterer(
     ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator
@@ -397,20 +400,26 @@ def _check_kind(X: object) -> None:
 
 
 def _warn_if_repeated(data: NDArray[Any], n_clusters: int) -> None:
-    """Warn, as scikit-learn does, if there are fewer distinct rows than clusters.
+    """Warn, as scikit-learn does, if there are fewer distinct rows than clusters."""
+    distinct = _count_distinct(data, n_clusters)
+    if distinct < n_clusters:
+        warnings.warn(
+            f"Number of distinct rows ({distinct}) is smaller than n_clusters ({n_clusters}): "
+            "some clusters have the same centre",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
 
-    Nearly always some first rows tell that there are enough, however many rows follow.
-    """
-    for rows in (data[: 4 * n_clusters], data):
-        distinct = np.unique(rows, axis=0).shape[0]
-        if distinct >= n_clusters:
-            return
-    warnings.warn(
-        f"Number of distinct rows ({distinct}) is smaller than n_clusters ({n_clusters}): "
-        "some clusters have the same centre",
-        ConvergenceWarning,
-        stacklevel=4,
-    )
+
+def _count_distinct(data: NDArray[Any], enough: int) -> int:
+    """Count distinct rows until there are enough; nearly always a few here and there show it."""
+    found = np.unique(data[:: max(1, len(data) // (4 * enough))], axis=0)
+    for start in range(0, len(data), _DISTINCT_AT_ONCE):
+        if len(found) >= enough:
+            break
+        more = data[start : start + _DISTINCT_AT_ONCE]
+        found = np.unique(np.concatenate([found, more]), axis=0)
+    return len(found)
 
 
 def _check_squares(data: NDArray[Any], weights: NDArray[np.float64] | None) -> None:

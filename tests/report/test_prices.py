@@ -75,3 +75,15 @@ def test_the_work_is_bounded(planted, monkeypatch):
     assert not priced(case.X, 3, case.constraints)[0]
     monkeypatch.setattr(prices, "MOST_CANDIDATES", 1)
     assert len(prices._some(case.constraints.cannot_link)) == 1
+
+
+def test_wrong_pairs_are_the_expensive_ones():
+    rng = np.random.default_rng(3)
+    labels = rng.integers(8, size=1500)
+    X = 3 * rng.normal(size=(8, 6))[labels] + rng.normal(size=(1500, 6))
+    pairs = rng.integers(1500, size=(900, 2))
+    same = labels[pairs[:, 0]] == labels[pairs[:, 1]]
+    wrong = pairs[~same][:4]
+    constraints = Constraints(np.concatenate([pairs[same][:60], wrong]), pairs[~same][4:])
+    found, _ = priced(X, 8, constraints)
+    assert {pair[1:] for pair in list(found)[:4]} == {(min(p), max(p)) for p in wrong.tolist()}

@@ -87,9 +87,11 @@ as the rule above each table says. Only cells with runs on every data set of the
 cells with runs on some of them are partial. As in the paper, means are over successful runs; a cell
 in which all our runs failed and the paper's did not disagrees.</p>"""
 
-_COVERED = """<p>Instances (data set and level) of each collection, with the number of seeds. The
-paper has ten seeds and a limit of 3600 seconds; multiples of KSKM are over the seeds that both
-methods have.</p>"""
+_COVERED = "Instances (data set and level) of each collection, with the number of seeds."
+_AS_THE_PAPER = (
+    "The paper has ten seeds and a limit of 3600 seconds; multiples of KSKM are over the seeds "
+    "that both methods have."
+)
 
 _LEGEND = """<p class="legend">Large: ours, a mean over seeds. Small: the paper's.
 <span class="off" style="background:var(--off);color:var(--off-ink)">▲ ▼ ours is higher or lower by
@@ -113,8 +115,10 @@ _TESTS = """<p>Wilcoxon signed-rank tests over instances (data set and level), o
 means over the seeds that both have; the p-values of one group are corrected by Holm's procedure. A
 ratio below one favours the first method. Bold where the corrected value is below 0.05.</p>"""
 
-# A test over fewer instances says nothing.
+# A test or a profile over fewer instances says nothing.
 _FEWEST_INSTANCES = 2
+# Tables of so few are not worth hiding.
+_FEW_INSTANCES = 5
 
 
 def _links(tables: Sequence[PaperTable]) -> str:
@@ -125,10 +129,11 @@ def _links(tables: Sequence[PaperTable]) -> str:
 
 def _runs(summary: Summary, records: Sequence[Record], machines: Sequence[dict[str, Any]]) -> str:
     collections = summary.collections()
+    words = f"{_COVERED} {_AS_THE_PAPER}" if set(collections) & set(COLLECTIONS) else _COVERED
     names = ["method", *collections, "limit", "runs", "failed", "stopped by limit", "CPU time"]
     head = "".join(f"<th scope=col>{name}</th>" for name in names)
     return (
-        f"<dl>{_facts(summary, records, machines)}</dl>{_COVERED}"
+        f"<dl>{_facts(summary, records, machines)}</dl><p>{words}</p>"
         f'<div class="scroll"><table class="coverage"><thead><tr>{head}</tr></thead>'
         f"<tbody>{_coverage(summary)}</tbody></table></div>"
     )
@@ -140,7 +145,9 @@ def _tables(tables: Sequence[PaperTable]) -> str:
 
 def _figures(summary: Summary) -> str:
     drawn = (
-        figures.performance_profiles(summary) if summary.instances() else "",
+        figures.performance_profiles(summary)
+        if len(summary.instances()) >= _FEWEST_INSTANCES
+        else "",
         figures.convergence(summary),
         figures.scaling(summary),
     )
@@ -419,7 +426,8 @@ def _details(summary: Summary) -> str:
             if variant == MAIN:
                 kinds += [("inertia", True), ("time", True), ("ari", True)]
             parts += [
-                f"<details><summary>{collection}{escape(setting)}: {_detail_title(*kind)}</summary>"
+                f"<details{' open' * (len(instances) <= _FEW_INSTANCES)}>"
+                f"<summary>{collection}{escape(setting)}: {_detail_title(*kind)}</summary>"
                 f"{_detail_table(summary, instances, variant, *kind)}</details>"
                 for kind in kinds
                 if instances

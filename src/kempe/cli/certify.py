@@ -46,7 +46,7 @@ def certify(
     labels: Annotated[
         Path | None,
         typer.Argument(
-            metavar="[LABELS]",
+            metavar="LABELS",
             help="One label a line, as `kempe fit -o` writes them; if none, a search comes first.",
             show_default=False,
         ),

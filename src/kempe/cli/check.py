@@ -23,7 +23,7 @@ def check(
     data: Annotated[
         Path | None,
         typer.Argument(
-            metavar="[DATA]", help="Table with the ids that the pairs name.", show_default=False
+            metavar="DATA", help="Table with the ids that the pairs name.", show_default=False
         ),
     ] = None,
     must_link: MustLink = None,

@@ -75,7 +75,10 @@ def choose_k(
         typer.Option(metavar="PICTURE", help="Draw the table here: PNG, PDF or SVG by its name."),
     ] = None,
 ) -> None:
-    """Try several numbers of clusters: inertia, silhouette and pairs that were held out."""
+    """Try several numbers of clusters.
+
+    Shows inertia, silhouette, and how well pairs hold that were held out.
+    """
     from kempe.memetic import KempeKMeans
     from kempe.selection import choose_k as try_numbers
 

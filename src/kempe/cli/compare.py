@@ -79,9 +79,10 @@ def compare(
     ] = Path("comparison"),
     quiet: Quiet = False,
 ) -> None:
-    """Run several methods on a table, with the same starts at each seed, and test the differences.
+    """Run several methods on a table and test the differences.
 
-    Ends with 0 if a method found a clustering, with 4 if none did in any run.
+    All methods have the same starting centroids at each seed. Ends with 0 if a method found a
+    clustering, with 4 if none did in any run.
     """
     columns = (id_column, labels_column, None, ignore, encode)
     compared = read_compared(

@@ -49,9 +49,7 @@ def number(value: float, digits: int = 4) -> str:
     """Give a number with so many digits, with commas if it is large."""
     if not math.isfinite(value):
         return "–"
-    if abs(value) >= 10**digits:
-        return f"{value:,.0f}"
-    return f"{value:.{digits}g}"
+    return f"{value:,.0f}" if abs(value) >= 10**digits else f"{value:,.{digits}g}"
 
 
 def embedded(value: Any) -> str:

@@ -110,11 +110,11 @@ class Origin:
         settings: Mapping[str, Any],
     ) -> Origin:
         """Remember the data as long as somebody else does."""
+        rest = (constraints, sample_weight, settings)
         try:
-            data: Callable[[], Any] = weakref.ref(X)
+            return cls(weakref.ref(X), *rest)
         except TypeError:  # a list, which is small
-            data = lambda: X  # noqa: E731
-        return cls(data, constraints, sample_weight, settings)
+            return cls(lambda: X, *rest)
 
 
 @dataclass(frozen=True)

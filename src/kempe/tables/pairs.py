@@ -22,6 +22,7 @@ from kempe.tables.table import MemoryTable, Table, TextColumnsError, is_number
 Pairs = NDArray[np.int64]
 Kind = Literal["must-link", "cannot-link"]
 
+NAME_THE_IDS = "name the column of ids of the data: --id-column NAME"
 NO_PAIRS = np.empty((0, 2), dtype=np.int64)
 
 
@@ -70,7 +71,7 @@ def read_pairs(
     """
     table = _two_columns(path, ids)
     if not table.has_rows:
-        raise ValueError(f"{table.source} holds no pair{_why_not(table)}")
+        raise ValueError(f"{table.source} holds no pair{_why_not(table, ids)}")
     rows = _row_numbers(table) if ids is None else _rows_of_ids(table, ids)
     if ids is None and len(rows) > 1:
         _warn_of_numeric_names(table)
@@ -114,9 +115,10 @@ def _header_among(ids: Ids) -> Callable[[list[str], list[str]], bool]:
     return lambda first, second: not any(cell in ids for cell in first)
 
 
-def _why_not(table: Table) -> str:
+def _why_not(table: Table, ids: Ids | None) -> str:
     line = table.first_line if isinstance(table, DelimitedTable) else ",".join(table.names)
-    return f": its only line, {line!r}, was taken for the names of columns"
+    hint = "" if ids is not None else f"; if it is a pair of ids, {NAME_THE_IDS}"
+    return f": its only line, {line!r}, was taken for the names of columns{hint}"
 
 
 def _row_numbers(table: Table) -> NDArray[np.float64]:
@@ -125,8 +127,7 @@ def _row_numbers(table: Table) -> NDArray[np.float64]:
     except TextColumnsError as error:
         row, cell = min(error.found.values())
         raise ValueError(
-            f"{table.place(row)}: {cell!r} is not a row number; if it is an id, name the column of "
-            "ids of the data: --id-column NAME"
+            f"{table.place(row)}: {cell!r} is not a row number; if it is an id, {NAME_THE_IDS}"
         ) from None
     broken = ~((rows == np.floor(rows)) & (rows >= 0) & (rows < MOST_ROWS))
     if broken.any():
