@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -88,6 +87,8 @@ def test_the_case_of_a_method_does_not_matter(run):
 
 @pytest.mark.timing
 def test_help_is_shown_within_eight_times_the_start_of_python():
+    resource = pytest.importorskip("resource")
+
     def seconds(*arguments):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         subprocess.run([sys.executable, *arguments], capture_output=True, check=True)

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-HEAVY = ("matplotlib", "pandas", "polars", "ortools", "sklearn", "typer", "rich")
+HEAVY = ("numpy", "scipy", "matplotlib", "pandas", "polars", "ortools", "sklearn", "typer", "rich")
 
 
 def import_kempe(code: str = "") -> subprocess.CompletedProcess[str]:

@@ -15,6 +15,7 @@ import shlex
 import sys
 import tempfile
 from contextlib import chdir
+from html import escape
 from pathlib import Path
 from typing import NamedTuple
 
@@ -238,7 +239,7 @@ def table() -> str:
 def _in_a_cell(said: str) -> str:
     """Leave out how to get help, which is the same everywhere."""
     kept = [line for line in said.splitlines() if line and not line.startswith(("Usage:", "Try "))]
-    text = "<br>".join(line.strip() for line in kept)
+    text = "<br>".join(escape(line.strip(), quote=False) for line in kept)
     return text.replace("|", "\\|").removeprefix("error: ").removeprefix("Error: ")
 
 

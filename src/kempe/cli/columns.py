@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -71,12 +72,12 @@ class Roles:
 
 
 def _check_different(table: Table, columns: Sequence[int]) -> None:
-    names = [table.names[column] for column in columns]
-    for name in names:
-        if names.count(name) > 1:
+    counts = Counter(table.names[column] for column in columns)
+    for name, count in counts.items():
+        if count > 1:
             numbers = [str(c + 1) for c in columns if table.names[c] == name]
             raise ValueError(
-                f"{table.source} has {len(numbers)} columns {name!r}, numbers {', '.join(numbers)}"
+                f"{table.source} has {count} columns {name!r}, numbers {', '.join(numbers)}"
                 f"; rename one, or leave it out by its number: --ignore {numbers[-1]}"
             )
 
@@ -120,7 +121,7 @@ def numbers_and_words(
     holes = {column: np.isnan(numbers[:, i]) for i, column in enumerate(numeric)}
     holes |= {column: _is_none(cells) for column, cells in words.items()}
     for column, missing in holes.items():
-        if missing.any() and not (imputed and not missing.all()):
+        if missing.all() or (missing.any() and not imputed):
             complaints[column] = _of_holes(table, column, missing)
     if complaints:
         raise ValueError(_all_complaints(table, complaints, advise))
@@ -143,11 +144,10 @@ def _joined(
     words: dict[int, NDArray[Any]],
 ) -> NDArray[Any]:
     """Put numbers and words side by side, in the order of the table."""
+    columns = dict(zip(numeric, numbers.T, strict=True)) | words
     cells = np.empty((len(numbers), len(features)), dtype=object)
     for position, column in enumerate(features):
-        cells[:, position] = (
-            words[column] if column in words else numbers[:, list(numeric).index(column)]
-        )
+        cells[:, position] = columns[column]
     return cells
 
 
@@ -177,7 +177,7 @@ def _of_text(table: Table, column: int, row: int, cell: str) -> Complaint:
     if np.isfinite(parsed(cells)).mean() > 0.5:
         what = f"{_shortened(cell)} in {_where(table, row)} is not a finite number"
         return Complaint(what, f"correct it, or use {ignore}")
-    name = _quoted(table.names[column])
+    name = shlex.quote(table.names[column])
     if len(set(cells)) == table.n_rows > 2:
         return Complaint(f"text, all different, {example}", f"use --id-column {name}, or {ignore}")
     return Complaint(f"text, {example}", f"use --encode {name}, or {ignore}")
@@ -196,11 +196,7 @@ def _all_complaints(table: Table, complaints: dict[int, Complaint], advise: bool
 
 
 def _ignore(table: Table, column: int) -> str:
-    return f"--ignore {_quoted(table.names[column])}"
-
-
-def _quoted(name: str) -> str:
-    return shlex.quote(name)
+    return f"--ignore {shlex.quote(table.names[column])}"
 
 
 def _shortened(cell: str, most: int = 30) -> str:

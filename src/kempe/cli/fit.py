@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -233,9 +234,8 @@ def _cluster(estimator: Any, given: Given, pairs: PairSet, method: str) -> Clust
     from kempe.cli.data import refuse_soft
 
     soft = _soft(pairs)
-    if not hasattr(estimator, "soft_violation_") and "PCCC" not in type(estimator).__name__:
+    if "soft_must_link" not in signature(estimator.fit).parameters:
         refuse_soft(pairs, f"the method {method}")
-        soft = {}
     with told_in_ids(given.ids):
         constraints = constraints_of(given, pairs)
         estimator.fit(given.rows, constraints=constraints, sample_weight=given.weights, **soft)
