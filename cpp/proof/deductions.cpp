@@ -15,9 +15,9 @@ namespace kempe {
 namespace {
 
 // Deductions help, and none is needed: a search for one clique looks at no more sets than this, and
-// all searches together compare no more pairs of sets than that.
+// all of them together compare no more words of sets than that, which takes a second or two.
 constexpr int kMostSets = 500;
-constexpr std::int64_t kMostComparisons = 20'000'000;
+constexpr std::int64_t kMostWords = 600'000'000;
 
 class Bits {
  public:
@@ -65,9 +65,15 @@ enum class Fact : std::uint8_t { apart, together, contradiction };
 class Deductions {
  public:
     Deductions(const Graph& graph, int k)
-        : k_(k), size_(graph.size), adjacent_(graph.size, Bits(graph.size)), merged_(size_, 0) {
-        for (Vertex v = 0; v < size_; ++v)
+        : k_(k),
+          size_(graph.size),
+          adjacent_(graph.size, Bits(graph.size)),
+          degree_(size_),
+          merged_(size_, 0) {
+        for (Vertex v = 0; v < size_; ++v) {
             for (Vertex u : graph.neighbours(v)) adjacent_[v].set(u);
+            degree_[v] = adjacent_[v].count();
+        }
         unmerged_.assign(size_, 1);
         unlinked_.assign(size_, 1);
     }
@@ -75,8 +81,8 @@ class Deductions {
     // What is apart is looked for when nothing else is together, since it is rarer and dearer.
     void run() {
         while (!contradicted_) {
-            if (pass(unmerged_, &Deductions::deduce_together)) continue;
-            if (contradicted_ || !pass(unlinked_, &Deductions::deduce_apart)) break;
+            if (pass(unmerged_, k_ - 1, &Deductions::deduce_together)) continue;
+            if (contradicted_ || !pass(unlinked_, 1, &Deductions::deduce_apart)) break;
         }
     }
 
@@ -85,9 +91,10 @@ class Deductions {
     std::vector<std::int64_t> offsets{0};
 
  private:
-    // Look at every pair one of whose ends has changed, or a neighbour of one, since the last such
-    // pass; whether that led to a deduction.
-    bool pass(std::vector<std::uint8_t>& changed, bool (Deductions::*deduce)(Vertex, Vertex)) {
+    // Look at every pair of vertices of some degree one of which has changed, or a neighbour of it,
+    // since the last such pass; whether that led to a deduction.
+    bool pass(std::vector<std::uint8_t>& changed, int least_degree,
+              bool (Deductions::*deduce)(Vertex, Vertex)) {
         std::vector<std::uint8_t> look(size_, 0);
         for (Vertex v = 0; v < size_; ++v) {
             if (!changed[v]) continue;
@@ -97,8 +104,9 @@ class Deductions {
         changed.assign(size_, 0);
         bool found = false;
         for (Vertex a = 0; a < size_; ++a)
-            for (Vertex b = a + 1; b < size_ && !merged_[a]; ++b) {
-                if (merged_[b] || !(look[a] || look[b])) continue;
+            for (Vertex b = a + 1; b < size_ && !merged_[a] && degree_[a] >= least_degree; ++b) {
+                if (merged_[b] || degree_[b] < least_degree || !(look[a] || look[b])) continue;
+                if (words_compared_ > kMostWords) return false;
                 found |= (this->*deduce)(a, b);
                 if (contradicted_) return false;
             }
@@ -106,7 +114,7 @@ class Deductions {
     }
 
     bool deduce_together(Vertex a, Vertex b) {
-        if (adjacent_[a].count_common(adjacent_[b]) < k_ - 1 ||
+        if (count_common(adjacent_[a], adjacent_[b]) < k_ - 1 ||
             !find(adjacent_[a] & adjacent_[b], k_ - 1))
             return false;
         contradicted_ = adjacent_[a].test(b);
@@ -116,7 +124,7 @@ class Deductions {
     }
 
     bool deduce_apart(Vertex a, Vertex b) {
-        if (adjacent_[a].test(b) || adjacent_[a].count() + adjacent_[b].count() < k_ ||
+        if (adjacent_[a].test(b) || degree_[a] + degree_[b] < k_ ||
             !find(adjacent_[a] | adjacent_[b], k_))
             return false;
         log(Fact::apart, a, b);
@@ -127,7 +135,12 @@ class Deductions {
     bool find(const Bits& among, int size) {
         clique_.clear();
         sets_ = 0;
-        return comparisons_ < kMostComparisons && grow(among, size);
+        return grow(among, size);
+    }
+
+    int count_common(const Bits& a, const Bits& b) {
+        words_compared_ += size_ / 64 + 1;
+        return a.count_common(b);
     }
 
     bool grow(Bits among, int missing) {
@@ -135,8 +148,7 @@ class Deductions {
         if (++sets_ > kMostSets || among.count() < missing) return false;
         const Bits every = among;
         return every.any([&](Vertex v) {
-            ++comparisons_;
-            if (among.count_common(adjacent_[v]) >= missing - 1) {
+            if (count_common(among, adjacent_[v]) >= missing - 1) {
                 clique_.push_back(v);
                 if (grow(among & adjacent_[v], missing - 1)) return true;
                 clique_.pop_back();
@@ -156,6 +168,8 @@ class Deductions {
     void link(Vertex a, Vertex b) {
         adjacent_[a].set(b);
         adjacent_[b].set(a);
+        ++degree_[a];
+        ++degree_[b];
         note_change(a);
         note_change(b);
     }
@@ -163,11 +177,14 @@ class Deductions {
     void merge(Vertex a, Vertex b) {
         adjacent_[b].any([&](Vertex u) {
             adjacent_[u].clear(b);
+            if (adjacent_[u].test(a)) --degree_[u];
             adjacent_[u].set(a);
             return false;
         });
         adjacent_[a] = adjacent_[a] | adjacent_[b];
         adjacent_[b] = Bits(size_);
+        degree_[a] = adjacent_[a].count();
+        degree_[b] = 0;
         merged_[b] = 1;
         note_change(a);
     }
@@ -177,10 +194,11 @@ class Deductions {
     const int k_;
     const int size_;
     std::vector<Bits> adjacent_;
+    std::vector<int> degree_;
     std::vector<std::uint8_t> merged_, unmerged_, unlinked_;
     std::vector<Vertex> clique_;
     int sets_ = 0;
-    std::int64_t comparisons_ = 0;
+    std::int64_t words_compared_ = 0;
     bool contradicted_ = false;
 };
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import signal
 import threading
 import time
@@ -93,7 +94,7 @@ def test_better_labels_are_handed_back():
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_threads_and_branching_close_a_gap(n_jobs):
     problem = overlapping(seed=3, n=60, k=3)
-    certificate = certify(**problem, n_jobs=n_jobs, random_state=0, time_limit=60)
+    certificate = certify(**problem, n_jobs=n_jobs, random_state=0, time_limit=None)
     assert certificate.n_nodes > 1
     assert certificate.is_optimal
     verified(certificate, problem["X"], cannot_link=problem["cannot_link"])
@@ -197,9 +198,8 @@ def test_rows_without_weight_count_for_nothing_but_still_exclude():
     verified(certificate, X, sample_weight=weights, **pairs)
 
 
-def test_large_data_is_bounded_in_parts(monkeypatch):
-    monkeypatch.setattr(certify_module, "WHOLE_UP_TO", 100)
-    monkeypatch.setattr(parts_module, "PART_SIZE", 100)
+def three_groups():
+    """300 rows in three groups, and pairs among them."""
     rng = np.random.default_rng(0)
     centres = rng.normal(size=(3, 2)) * 5
     hidden = rng.integers(3, size=300)
@@ -209,6 +209,13 @@ def test_large_data_is_bounded_in_parts(monkeypatch):
         "must_link": drawn[(hidden[drawn[:, 0]] == hidden[drawn[:, 1]])],
         "cannot_link": drawn[(hidden[drawn[:, 0]] != hidden[drawn[:, 1]])],
     }
+    return X, pairs
+
+
+def test_large_data_is_bounded_in_parts(monkeypatch):
+    monkeypatch.setattr(certify_module, "WHOLE_UP_TO", 100)
+    monkeypatch.setattr(parts_module, "LARGEST_PART", 100)
+    X, pairs = three_groups()
     certificate = certify(X, n_clusters=3, random_state=0, **pairs)
     assert certificate.method == "parts"
     assert "parts" in certificate.summary()
@@ -217,6 +224,26 @@ def test_large_data_is_bounded_in_parts(monkeypatch):
     np.testing.assert_array_equal(rows, np.arange(300))
     # A third of the rows has centroids of its own, which costs some per cent.
     assert 0.005 < verified(certificate, X, **pairs).gap < 0.1
+
+
+def test_where_time_is_short_there_are_parts_and_each_has_some_bound():
+    X, pairs = three_groups()
+    model = KempeKMeans(3, random_state=0).fit(X, **pairs)
+    certificate = certify(X, model, time_limit=1e-3, random_state=0, **pairs)
+    assert certificate.method == "parts"
+    assert len(certificate.parts) == 3
+    assert 0.005 < verified(certificate, X, **pairs).gap < 0.6
+
+
+@pytest.mark.parametrize(
+    ("seconds", "size"), [(math.inf, 1500), (100.0, 1000), (20.0, 200), (0.0, 100)]
+)
+def test_parts_are_as_large_as_time_allows(seconds, size):
+    assert parts_module.part_size(10_000, 3, seconds) == size
+
+
+def test_parts_have_some_groups_for_each_cluster():
+    assert parts_module.part_size(10_000, 80, 0.0) == 320
 
 
 @pytest.mark.parametrize(

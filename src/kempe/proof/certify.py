@@ -21,7 +21,7 @@ from kempe.proof.certificate import Method, OptimalityCertificate, Part, data_ha
 from kempe.proof.check import prove
 from kempe.proof.facts import Facts
 from kempe.proof.incumbent import Incumbent
-from kempe.proof.parts import PART_SIZE, balanced_parts, part_tree
+from kempe.proof.parts import balanced_parts, part_size, part_tree, seconds_needed
 from kempe.proof.progress import ProofCallbackList, ProofCallbacks, ProofState, display
 from kempe.proof.relaxation import Data
 from kempe.proof.tree import Tree
@@ -29,6 +29,8 @@ from kempe.proof.tree import Tree
 # With more groups than this, after the presolve, some ten matrices of that size would take more
 # than a few gigabytes; with more supernodes than that, so would the presolve.
 WHOLE_UP_TO, PRESOLVE_UP_TO = 6000, 20_000
+# In this share of the time that a bound of the whole needs, bounds of parts add up to more.
+WHOLE_TIME_SHARE = 0.5
 # Of the time there is, the part that a search for labels may take.
 SEARCH_SHARE = 0.5
 
@@ -228,7 +230,7 @@ class _Proof:
             pass  # what is there is a proof
 
     def _whole(self) -> Tree | None:
-        """One tree for all rows, unless there are too many groups for its matrices."""
+        """One tree for all rows, unless that takes too much memory or time."""
         if self._problem.n_supernodes > PRESOLVE_UP_TO:
             return None
         tree = Tree(
@@ -240,16 +242,23 @@ class _Proof:
             self._should_stop,
             self._report,
         )
-        return tree if tree.size <= WHOLE_UP_TO else None
+        in_time = WHOLE_TIME_SHARE * seconds_needed(tree.size) <= self._stopper.remaining
+        return tree if tree.size <= WHOLE_UP_TO and in_time else None
 
     def _grow_parts(self) -> None:
-        """Bound part after part, each with its share of the time that is left."""
-        parts = balanced_parts(self._problem, self._incumbent.labels, self._rng)
-        checks = len(parts) * _check_seconds(PART_SIZE)
+        """Bound part after part, each with its share of the time that is left.
+
+        Where none is left, the bound that a part starts with is better than none.
+        """
+        n_groups, k = self._problem.n_supernodes, self._problem.n_clusters
+        size = part_size(n_groups, k, self._stopper.remaining)
+        parts = balanced_parts(self._problem, self._incumbent.labels, size, self._rng)
+        # Beginning a part takes about as long as checking it.
+        overhead = 2 * len(parts) * _check_seconds(size)
         for number, rows in enumerate(parts):
-            left = max(0.0, self._stopper.remaining - checks)
+            left = max(0.0, self._stopper.remaining - overhead)
             share = self._stopper.child(left / (len(parts) - number))
-            if self._should_stop():
+            if self._ended or self._stopper.interrupted:
                 return
             tree = part_tree(
                 self._problem,

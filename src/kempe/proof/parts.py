@@ -8,6 +8,7 @@ samples, in which every cluster has its share.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -20,23 +21,39 @@ from kempe.proof.relaxation import Data
 from kempe.proof.tree import Tree
 
 # Groups in a part: enough to make the loss small, few enough for a bound within seconds.
-PART_SIZE = 1500
+LARGEST_PART = 1500
+SMALLEST_PART = 100
+GROUPS_PER_CLUSTER = 4
+# Seconds that a good bound takes, for each pair of groups.
+SECONDS_PER_PAIR = 1e-5
 # Connected components of the cannot-link graph are kept whole up to this share of a part.
 WHOLE_SHARE = 0.1
 
 
+def seconds_needed(n_groups: int) -> float:
+    """Estimate how long a good bound takes."""
+    return SECONDS_PER_PAIR * n_groups**2
+
+
+def part_size(n_groups: int, n_clusters: int, seconds: float) -> int:
+    """Choose how many groups a part has: as many as leave time for all parts."""
+    least = max(SMALLEST_PART, GROUPS_PER_CLUSTER * n_clusters)
+    affordable = seconds / (SECONDS_PER_PAIR * n_groups)
+    return math.ceil(max(least, min(affordable, LARGEST_PART)))
+
+
 def balanced_parts(
-    problem: Problem, labels: NDArray[np.int32], rng: np.random.Generator
+    problem: Problem, labels: NDArray[np.int32], size: int, rng: np.random.Generator
 ) -> list[NDArray[np.int64]]:
-    """Rows of each part, ascending. Must-linked rows stay together."""
+    """Rows of each part, ascending, of about so many groups. Must-linked rows stay together."""
     component = problem.graph.components
-    large = np.bincount(component)[component] > WHOLE_SHARE * PART_SIZE
+    large = np.bincount(component)[component] > WHOLE_SHARE * size
     unit = np.where(large, component.max() + 1 + np.arange(component.size), component)
     _, first, unit = np.unique(unit, return_index=True, return_inverse=True)
     # Deal the units like cards, cluster by cluster, each in random order.
     row = np.unique(problem.supernode, return_index=True)[1]
     order = np.lexsort((rng.random(first.size), labels[row[first]]))
-    n_parts = -(-component.size // PART_SIZE)
+    n_parts = -(-component.size // size)
     part = np.empty(first.size, dtype=np.intp)
     part[order] = np.arange(first.size) % n_parts
     of_rows = part[unit][problem.supernode]
