@@ -14,6 +14,8 @@ PAGES = sorted(
     for path in ROOT.glob(pattern)
 )
 
+INCLUDE = re.compile(r"^`{3}\{(?:literal)?include\} (\S+)$", re.MULTILINE)
+
 # A block may be preceded by the reason why tests leave it out, and followed by what it prints.
 BLOCK = re.compile(
     r"(?:^<!-- not run by the tests: (?P<reason>[^\n]*?) -->\n+)?"

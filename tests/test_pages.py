@@ -8,7 +8,7 @@ from scipy import sparse
 
 from kempe import Constraints, KempeKMeans
 from kempe.search import Result
-from pages import PAGES, blocks
+from pages import INCLUDE, PAGES, ROOT, blocks
 
 WITH_LINES = [page for page in PAGES if any(blocks(page, "python"))]
 
@@ -50,6 +50,13 @@ def lines(tmp_path, monkeypatch):
 @pytest.mark.parametrize("page", WITH_LINES)
 def test_the_lines_of_a_page_work(page, lines):
     lines(page)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_what_a_page_includes_exists(page):
+    path = ROOT / page
+    included = INCLUDE.findall(path.read_text(encoding="utf-8"))
+    assert not [name for name in included if not (path.parent / name).is_file()]
 
 
 def test_the_rule_of_the_user_guide_ends_its_search(lines):
