@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from importlib.metadata import version as installed_version
 from pathlib import Path
@@ -57,7 +58,6 @@ html_theme = "pydata_sphinx_theme"
 html_title = "kempe"
 html_static_path = ["_static"]
 html_css_files = ["kempe.css"]
-html_extra_path = ["results/report.html"]  # a page of its own, linked from results.md
 html_show_sourcelink = False
 html_theme_options = {
     "github_url": "https://github.com/kempe-clustering/kempe",
@@ -69,3 +69,15 @@ html_theme_options = {
 }
 # Pages with others below them show these; elsewhere the place is for the text.
 html_sidebars = {"*": [], "api": ["sidebar-nav-bs"]}
+
+
+def copy_results(app, exception):
+    """Take the report of results along, which is a page of its own; results.md links to it."""
+    if exception is None and app.builder.format == "html":
+        target = Path(app.outdir) / "results"
+        target.mkdir(exist_ok=True)
+        shutil.copy2(DOCS / "results" / "report.html", target)
+
+
+def setup(app):
+    app.connect("build-finished", copy_results)
