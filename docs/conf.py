@@ -50,6 +50,7 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "show_memory": False,
     "min_reported_time": 1e9,
+    "write_computation_times": False,  # that page asks a server for its style
     "abort_on_example_error": True,
     "capture_repr": (),
 }
