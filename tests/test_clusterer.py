@@ -452,8 +452,9 @@ def test_pairs_of_names_are_refused_with_a_way_out():
 @ESTIMATORS
 def test_fewer_distinct_rows_than_clusters_are_warned_of_as_by_scikit_learn(estimator):
     X = np.repeat([[0.0, 0.0], [1.0, 1.0]], 20, axis=0)
-    with pytest.warns(ConvergenceWarning, match=r"distinct rows \(2\) is smaller than n_clusters"):
+    with pytest.warns(ConvergenceWarning, match=r"distinct rows \(2\) is smaller") as warned:
         model = estimator(3, random_state=0).fit(X)
+    assert warned[0].filename == __file__
     assert model.inertia_ == 0
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -407,7 +407,7 @@ def _warn_if_repeated(data: NDArray[Any], n_clusters: int) -> None:
             f"Number of distinct rows ({distinct}) is smaller than n_clusters ({n_clusters}): "
             "some clusters have the same centre",
             ConvergenceWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
 
 
