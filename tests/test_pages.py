@@ -2,28 +2,15 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
-
 import numpy as np
 import pytest
 from scipy import sparse
 
 from kempe import Constraints, KempeKMeans
 from kempe.search import Result
+from pages import INCLUDE, PAGES, ROOT, blocks
 
-DOCS = Path(__file__).parents[1] / "docs"
-BLOCK = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
-PAGES = (
-    "index.md",
-    "user_guide.md",
-    "report.md",
-    "choosing_k.md",
-    "comparing.md",
-    "methods.md",
-    "certificates.md",
-    "benchmarks.md",
-)
+WITH_LINES = [page for page in PAGES if any(blocks(page, "python"))]
 
 
 @pytest.fixture
@@ -36,6 +23,7 @@ def lines(tmp_path, monkeypatch):
     cannot_link = np.array([(1, 4), (2, 9), (5, 6)])
     conflicts = sparse.coo_array((np.ones(3), cannot_link.T), shape=(60, 60))
     given = {
+        "__name__": "__main__",
         "X": rng.normal(size=(60, 2)) + np.repeat([[0, 0], [6, 0], [0, 6]], 20, axis=0),
         "ml": must_link,
         "cl": cannot_link,
@@ -52,29 +40,31 @@ def lines(tmp_path, monkeypatch):
 
     def run(page: str) -> dict[str, object]:
         namespace = dict(given)
-        for block in BLOCK.findall((DOCS / page).read_text(encoding="utf-8")):
-            exec(block, namespace)
+        for block in blocks(page, "python"):
+            exec(block.text, namespace)
         return namespace
 
     return run
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", WITH_LINES)
 def test_the_lines_of_a_page_work(page, lines):
     lines(page)
 
 
-def test_no_page_with_lines_is_left_out():
-    pages = {path.name for path in DOCS.glob("*.md") if BLOCK.search(path.read_text())}
-    assert pages == set(PAGES)
+@pytest.mark.parametrize("page", PAGES)
+def test_what_a_page_includes_exists(page):
+    path = ROOT / page
+    included = INCLUDE.findall(path.read_text(encoding="utf-8"))
+    assert not [name for name in included if not (path.parent / name).is_file()]
 
 
 def test_the_rule_of_the_user_guide_ends_its_search(lines):
-    assert lines("user_guide.md")["model"].result_.stop_reason == "user_rule"
+    assert lines("docs/user_guide.md")["model"].result_.stop_reason == "user_rule"
 
 
 def test_the_mixture_of_parts_obeys_the_constraints(lines, violations):
-    named = lines("methods.md")
+    named = lines("docs/methods.md")
     constraints = Constraints(named["ml"], named["cl"])
     assert isinstance(named["result"], Result)
     assert not violations(named["labels"], constraints)

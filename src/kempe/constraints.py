@@ -81,6 +81,15 @@ class Constraints:
         Only as many pairs are made as are needed: each group becomes a chain of must-link pairs,
         and one cannot-link pair stands for two groups.
 
+        Parameters
+        ----------
+        groups
+            Row numbers of each group, counted from 0.
+        n_rows
+            Number of rows that the groups refer to, if it is to be checked.
+        exclusive
+            Whether rows of two groups must be apart.
+
         Examples
         --------
         >>> Constraints.from_groups([[0, 1, 2], [5, 6]], exclusive=True)
@@ -156,6 +165,12 @@ class Constraints:
     def from_matrix(cls, matrix: Any) -> Constraints:
         """Read an n x n matrix, dense or sparse: positive entries must link, negative cannot.
 
+        Parameters
+        ----------
+        matrix
+            Square, dense or ``scipy.sparse``. The size of an entry does not matter, and (i, j) says
+            the same as (j, i).
+
         Examples
         --------
         >>> Constraints.from_matrix([[0, 1, -1], [1, 0, 0], [-1, 0, 0]])
@@ -174,7 +189,13 @@ class Constraints:
         )
 
     def check_rows(self, n_rows: int) -> None:
-        """Raise ``ValueError`` unless every pair refers to rows 0 to ``n_rows - 1``."""
+        """Raise ``ValueError`` unless every pair refers to rows 0 to ``n_rows - 1``.
+
+        Parameters
+        ----------
+        n_rows
+            Number of rows of the data.
+        """
         if self.n_rows is not None and self.n_rows != n_rows:
             raise ValueError(
                 f"the constraints refer to {self.n_rows} rows but the data has {n_rows}; "
@@ -188,6 +209,11 @@ class Constraints:
 
         Must-link pairs are closed first, so rows joined through a row that is left out stay
         together, and cannot-link pairs pass on to the rows joined to their ends.
+
+        Parameters
+        ----------
+        rows
+            Row numbers, or a mask with an entry for each row.
 
         Examples
         --------

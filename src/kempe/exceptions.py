@@ -6,6 +6,13 @@ from __future__ import annotations
 class InfeasibleConstraintsError(ValueError):
     """No clustering with the wanted number of clusters satisfies the constraints.
 
+    Parameters
+    ----------
+    message
+        What is wrong, for people.
+    certificate
+        The proof, for programs.
+
     Attributes
     ----------
     certificate : object or None

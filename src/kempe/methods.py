@@ -127,7 +127,13 @@ def canonical(name: str) -> str:
 
 
 def takes_start(name: str) -> bool:
-    """Whether a comparison gives the method the same starting centroids as the others."""
+    """Whether a comparison gives the method the same starting centroids as the others.
+
+    Parameters
+    ----------
+    name
+        A name that ``names`` lists.
+    """
     return name not in _OWN_START
 
 

@@ -84,6 +84,12 @@ class Problem:
         ----------
         X
             Data of shape (n_rows, n_features), float32 or float64, finite.
+        constraints
+            Pairs; none by default.
+        n_clusters
+            Number of clusters.
+        sample_weight
+            Weight of each row; all 1 by default.
         n_threads
             Threads of the kernels, if the data is large. Results do not depend on it.
 

@@ -185,7 +185,13 @@ class Choice:
         return any(not math.isnan(item.held_out) for item in self.candidates)
 
     def to_csv(self, path: str | Path) -> None:
-        """Write a line per candidate to a CSV file."""
+        """Write a line per candidate to a CSV file.
+
+        Parameters
+        ----------
+        path
+            The file; an existing one is replaced.
+        """
         with replacing(path) as file:
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow(item.name for item in fields(Candidate))

@@ -39,6 +39,8 @@ class Outcome:
 
     Attributes
     ----------
+    method
+        Its name.
     runs, solved
         Number of runs, and of those that ended with a clustering.
     inertia, seconds, ari
@@ -83,7 +85,13 @@ class MethodComparison:
         return Summary(self.records)
 
     def cell(self, method: str) -> Cell:
-        """Give the runs of one method."""
+        """Give the runs of one method.
+
+        Parameters
+        ----------
+        method
+            One of ``methods``.
+        """
         return next(cell for key, cell in self.summary.cells.items() if key[3] == method)
 
     @cached_property

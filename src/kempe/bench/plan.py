@@ -79,6 +79,16 @@ class Experiment:
 
     Attributes
     ----------
+    methods
+        Names that ``kempe.methods.names`` lists, or ``"module:Class"``.
+    variant
+        Tells apart runs of the same method with other settings.
+    time_limit
+        Seconds for one run.
+    must_link
+        Whether the must-link pairs are used.
+    dtype
+        ``"float64"`` or ``"float32"``.
     datasets
         Names or shell patterns, for example ``"COL2/*"``, or ``"own/*"`` for all of one's own.
     levels
@@ -158,6 +168,12 @@ class Plan:
 
     Attributes
     ----------
+    name
+        What the plan is called.
+    experiments
+        What it runs.
+    description
+        What it is for, in a line.
     memory_limit
         Megabytes that one worker may hold; ``None`` for no limit.
     grace
@@ -175,7 +191,13 @@ class Plan:
     data: Sequence[Mapping[str, Any]] = ()
 
     def with_data(self, found: Sequence[OwnData]) -> Plan:
-        """Give the plan with data that has been read."""
+        """Give the plan with data that has been read.
+
+        Parameters
+        ----------
+        found
+            The data, in the order of ``data``.
+        """
         parts = [replace(item, own=found) for item in self.experiments]
         return replace(self, experiments=parts, data=())
 
@@ -249,6 +271,11 @@ def shipped_plans() -> list[str]:
 
 def load_plan(name: str | PathLike[str]) -> Plan:
     """Read a plan from a TOML file, or one of the shipped plans by its name.
+
+    Parameters
+    ----------
+    name
+        A path, or a name that ``kempe bench plans`` lists.
 
     Examples
     --------

@@ -27,6 +27,10 @@ def run(
 
     Parameters
     ----------
+    plan
+        What to run, as ``load_plan`` reads it.
+    store
+        Where the runs are kept.
     workers
         Number of processes; by default one per core.
     retry_failed

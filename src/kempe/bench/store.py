@@ -33,6 +33,8 @@ class Record:
 
     Attributes
     ----------
+    variant, collection, name, level, method, seed, options, time_limit, must_link, dtype
+        What was run, as in ``Experiment``.
     status
         ``"ok"`` or ``"failed"``.
     reason
@@ -86,7 +88,17 @@ class Record:
 
     @classmethod
     def of(cls, task: Task, status: str, **outcome: Any) -> Self:
-        """Outcome of a task."""
+        """Outcome of a task.
+
+        Parameters
+        ----------
+        task
+            What was run.
+        status
+            ``"ok"`` or ``"failed"``.
+        **outcome
+            The other attributes.
+        """
         collection, name = task.dataset.split("/")
         return cls(
             task.variant,
@@ -102,7 +114,13 @@ class Record:
 
     @classmethod
     def from_cells(cls, cells: Mapping[str, str]) -> Self:
-        """Read one line of a store; columns of later versions are ignored."""
+        """Read one line of a store; columns of later versions are ignored.
+
+        Parameters
+        ----------
+        cells
+            Text of each column.
+        """
         return cls(
             **{
                 item.name: _value(cells[item.name], item.type == "str")
@@ -198,12 +216,26 @@ class Store:
         return content
 
     def add_environment(self, name: str, facts: Mapping[str, Any]) -> None:
-        """Remember versions and machine of runs to come."""
+        """Remember versions and machine of runs to come.
+
+        Parameters
+        ----------
+        name
+            What runs refer to it by.
+        facts
+            Versions and machine.
+        """
         content = self.environments() | {name: dict(facts)}
         _replace(self.folder / ENVIRONMENTS, json.dumps(content, indent=2).encode())
 
     def drop(self, unwanted: Callable[[Record], bool]) -> int:
-        """Remove runs, for example failed ones that are to be repeated; say how many."""
+        """Remove runs, for example failed ones that are to be repeated; say how many.
+
+        Parameters
+        ----------
+        unwanted
+            Says of a run whether it goes.
+        """
         if not self.path.exists():
             return 0
         with _locked(self.folder / ".lock"):

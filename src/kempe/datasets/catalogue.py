@@ -25,6 +25,10 @@ class Facts:
 
     Attributes
     ----------
+    collection, name
+        Where the set belongs and what it is called.
+    n_rows, n_features, n_clusters
+        Its size.
     true_inertia
         Inertia of the true partition on standardised features, to six decimals.
     counts
@@ -48,6 +52,11 @@ class Facts:
 def names(collection: str | None = None) -> tuple[str, ...]:
     """Names of the data sets of one collection, or of all, as ``load`` wants them.
 
+    Parameters
+    ----------
+    collection
+        ``"COL1"`` to ``"COL4"``; ``None`` for all.
+
     Examples
     --------
     >>> names("COL4")
@@ -63,6 +72,11 @@ def names(collection: str | None = None) -> tuple[str, ...]:
 def levels(collection: str) -> tuple[float, ...]:
     """Constraint levels of a collection, each a share of the objects.
 
+    Parameters
+    ----------
+    collection
+        ``"COL1"`` to ``"COL4"``.
+
     Examples
     --------
     >>> levels("COL3")
@@ -74,6 +88,11 @@ def levels(collection: str) -> tuple[float, ...]:
 
 def describe(pattern: str = "*") -> list[Facts]:
     """Facts about the data sets whose name matches a shell pattern.
+
+    Parameters
+    ----------
+    pattern
+        Such as ``"COL2/*"``.
 
     Examples
     --------

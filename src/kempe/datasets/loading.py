@@ -23,6 +23,8 @@ class Dataset:
 
     Attributes
     ----------
+    n_clusters
+        Number of clusters.
     collection, name
         Where the set belongs and what it is called.
     level

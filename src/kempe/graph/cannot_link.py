@@ -30,7 +30,15 @@ class CannotLinkGraph:
 
     @classmethod
     def from_edges(cls, size: int, edges: NDArray[np.integer[Any]]) -> CannotLinkGraph:
-        """Build the graph of ``size`` vertices from pairs of different vertices."""
+        """Build the graph of ``size`` vertices from pairs of different vertices.
+
+        Parameters
+        ----------
+        size
+            Number of vertices.
+        edges
+            Pairs of vertices, of shape (m, 2).
+        """
         ends = np.concatenate([edges, edges[:, ::-1]]) if len(edges) else np.empty((0, 2), int)
         ones = np.ones(len(ends), dtype=np.int32)
         return cls._of(sparse.csr_array((ones, (ends[:, 0], ends[:, 1])), shape=(size, size)))

@@ -49,7 +49,13 @@ class MustLinkPath:
         return self.told()
 
     def told(self, names: Sequence[str] | None = None) -> str:
-        """Say it of rows by their numbers, or by their names."""
+        """Say it of rows by their numbers, or by their names.
+
+        Parameters
+        ----------
+        names
+            Name of each row.
+        """
         rows = _called(self.rows, names)
         return (
             f"rows {rows[0]} and {rows[-1]} cannot be linked, "
@@ -85,7 +91,13 @@ class Clique:
         return self.told()
 
     def told(self, names: Sequence[str] | None = None) -> str:
-        """Say it of rows by their numbers, or by their names."""
+        """Say it of rows by their numbers, or by their names.
+
+        Parameters
+        ----------
+        names
+            Name of each row.
+        """
         rows = _called(np.unique(self.pairs).tolist(), names)
         kind = "rows" if len(rows) == self.size else "groups of must-linked rows, around rows"
         return (
@@ -119,6 +131,11 @@ class CriticalPairs:
 
         False if the pairs can be satisfied, if one is not among the constraints, or if
         ``seconds`` do not suffice to tell.
+
+        Parameters
+        ----------
+        seconds
+            Most time to spend.
         """
         if not _contained(self.pairs, constraints.cannot_link).all():
             return False
@@ -132,7 +149,13 @@ class CriticalPairs:
         return self.told()
 
     def told(self, names: Sequence[str] | None = None) -> str:
-        """Say it of rows by their numbers, or by their names."""
+        """Say it of rows by their numbers, or by their names.
+
+        Parameters
+        ----------
+        names
+            Name of each row.
+        """
         ends = (_called(pair, names) for pair in self.pairs.tolist())
         pairs = [f"({a}, {b})" for a, b in ends]
         needed = ", and every one of them is needed" if self.proven_minimal else ""

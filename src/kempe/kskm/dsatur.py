@@ -28,6 +28,15 @@ def starting_solution(
 
     The centroids are matched to the clusters first: where the assignment had to fall back to a
     colouring that ignores them, cluster numbers mean little. See ``first_colouring``.
+
+    Parameters
+    ----------
+    descent
+        Settles the colouring.
+    exhaustive
+        Whether to look on by tabu search and exactly where DSATUR fails.
+    known
+        A colouring that is known already.
     """
     colours = first_colouring(context, centroids, exhaustive=exhaustive, known=known)
     matched = match(*context.problem.means(colours), centroids)

@@ -32,6 +32,8 @@ class ExactDescent(Descent):
 
     Attributes
     ----------
+    least_effort
+        What ``effort`` is never halved below.
     inner
         The method that descends by Kempe swaps.
     mode

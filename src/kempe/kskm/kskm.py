@@ -62,7 +62,13 @@ class Schedule:
             )
 
     def mutation(self, iteration: int) -> Mutation:
-        """Which mutation is due, counted from 1."""
+        """Which mutation is due, counted from 1.
+
+        Parameters
+        ----------
+        iteration
+            The number of the mutation.
+        """
         relocations, before = (self._relocations(i) for i in (iteration, iteration - 1))
         return "relocate" if relocations > before else "perturb"
 
@@ -148,6 +154,8 @@ def kskm_search(
 
     Parameters
     ----------
+    params
+        Settings.
     recorder
         Keeps the best and the history, and knows when to stop. Without any rule the search runs
         until Ctrl-C.
@@ -193,6 +201,17 @@ def iterate(
 
     Perturbation is followed by one step of the descent, as in Algorithm 3, unless the schedule says
     otherwise; relocation by settling, as in Algorithm 4.
+
+    Parameters
+    ----------
+    start
+        Cluster of each supernode to begin with.
+    descent
+        How clusterings are improved.
+    schedule
+        Which mutation comes when.
+    relocator
+        Relocates centroids.
     """
     problem, rng = context.problem, context.rng
 

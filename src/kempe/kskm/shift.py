@@ -63,6 +63,11 @@ class Relocator:
     """Relocates centroids of one problem (first half of Algorithm 4).
 
     An object because the semidefinite relaxation is solved once and rounded anew every time.
+
+    Attributes
+    ----------
+    params
+        How to relocate.
     """
 
     problem: Problem

@@ -75,15 +75,33 @@ class MemeticParams:
                 raise ValueError(f"{name} must be at least {least}, got {value}")
 
     def patience(self, n_clusters: int) -> int:
-        """Failed relocations in a row after which a clustering counts as improved."""
+        """Failed relocations in a row after which a clustering counts as improved.
+
+        Parameters
+        ----------
+        n_clusters
+            Number of clusters.
+        """
         return self.extra_relocations + math.ceil(self.relocations_per_cluster * n_clusters)
 
     def max_mutations(self, n_clusters: int) -> int:
-        """Mutations of the whole search, unless the user says otherwise."""
+        """Mutations of the whole search, unless the user says otherwise.
+
+        Parameters
+        ----------
+        n_clusters
+            Number of clusters.
+        """
         return self.extra_mutations + math.ceil(self.mutations_per_cluster * n_clusters)
 
     def plan(self, problem: Problem) -> Plan:
-        """Decide how to search one problem."""
+        """Decide how to search one problem.
+
+        Parameters
+        ----------
+        problem
+            The problem to search.
+        """
         annealed = self._anneals(problem)
         descent = SequentialDescent()
         # Repeating the first assignment does not pay where constraints hardly bind.

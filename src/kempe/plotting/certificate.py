@@ -52,7 +52,13 @@ class CertificateDisplay:
         return cls(seconds, lower, inertia).plot(ax=ax)
 
     def plot(self, *, ax: Axes | None = None) -> CertificateDisplay:
-        """Draw."""
+        """Draw.
+
+        Parameters
+        ----------
+        ax
+            Where to draw; a new figure by default.
+        """
         ax = axes(ax)
         object.__setattr__(self, "ax_", ax)
         for bound, colour, name in (

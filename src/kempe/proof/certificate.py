@@ -101,7 +101,17 @@ class Cuts:
     def of(
         cls, centres: Sequence[int], members: Sequence[Sequence[int]], multipliers: Sequence[float]
     ) -> Cuts:
-        """Cuts from lists of members."""
+        """Cuts from lists of members.
+
+        Parameters
+        ----------
+        centres
+            The group in the middle of each cut.
+        members
+            The other groups of each cut.
+        multipliers
+            One number for each cut.
+        """
         flat, offsets = _joined(members)
         return cls(
             np.asarray(centres, dtype=np.int32),
@@ -307,7 +317,13 @@ class OptimalityCertificate:
         return check(self, rows, weights, pairs.must_link, pairs.cannot_link)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the certificate to a file: numbers only, nothing in it is ever executed."""
+        """Write the certificate to a file: numbers only, nothing in it is ever executed.
+
+        Parameters
+        ----------
+        path
+            The file; an existing one is replaced, whole or not at all.
+        """
         header = {
             "n_clusters": self.n_clusters,
             "lower_bound": self.lower_bound,
@@ -324,6 +340,11 @@ class OptimalityCertificate:
     @classmethod
     def load(cls, path: str | PathLike[str]) -> OptimalityCertificate:
         """Read what :meth:`save` wrote.
+
+        Parameters
+        ----------
+        path
+            The file.
 
         Raises
         ------
@@ -373,7 +394,19 @@ def data_hash(
     cannot_link: NDArray[Any],
     n_clusters: int,
 ) -> str:
-    """SHA-256 of the problem; the order of the pairs and of the rows in a pair does not matter."""
+    """SHA-256 of the problem; the order of the pairs and of the rows in a pair does not matter.
+
+    Parameters
+    ----------
+    X
+        Data of shape (n_rows, n_features).
+    weights
+        Weight of each row.
+    must_link, cannot_link
+        Pairs of row numbers, of shape (m, 2).
+    n_clusters
+        Number of clusters.
+    """
     digest = hashlib.sha256(f"kempe {n_clusters}".encode())
     # Adding 0.0 makes -0.0 and 0.0 the same.
     numbers = [np.asarray(values, dtype="<f8") + 0.0 for values in (X, weights)]

@@ -86,7 +86,19 @@ def check(
     must_link: NDArray[Any],
     cannot_link: NDArray[Any],
 ) -> Verification:
-    """Prove the bound of a certificate, or raise ``CertificateError`` with the reason."""
+    """Prove the bound of a certificate, or raise ``CertificateError`` with the reason.
+
+    Parameters
+    ----------
+    certificate
+        What is to be proven.
+    X
+        Data of shape (n_rows, n_features).
+    weights
+        Weight of each row.
+    must_link, cannot_link
+        Pairs of row numbers, of shape (m, 2).
+    """
     k = certificate.n_clusters
     if data_hash(X, weights, must_link, cannot_link, k) != certificate.data_hash:
         raise CertificateError(
@@ -114,7 +126,23 @@ def prove(
     labels: NDArray[Any],
     parts: Sequence[Part],
 ) -> Verification:
-    """Prove what labels and trees show: an inertia, rounded up, and a lower bound, rounded down."""
+    """Prove what labels and trees show: an inertia, rounded up, and a lower bound, rounded down.
+
+    Parameters
+    ----------
+    X
+        Data of shape (n_rows, n_features).
+    weights
+        Weight of each row.
+    must_link, cannot_link
+        Pairs of row numbers, of shape (m, 2).
+    n_clusters
+        Number of clusters.
+    labels
+        Cluster of each row.
+    parts
+        The tree of each part of the data.
+    """
     _require(n_clusters >= 1, f"{n_clusters} clusters")
     _require(bool(np.isfinite(X).all()), "the data is not finite")
     _require(bool((np.isfinite(weights) & (weights >= 0)).all()), "weights must be at least 0")

@@ -56,13 +56,35 @@ class ProofCallbacks:
     """
 
     def on_start(self, n_rows: int, n_groups: int, n_clusters: int) -> None:
-        """Before the first bound; groups are what remains of the rows after the presolve."""
+        """Before the first bound; groups are what remains of the rows after the presolve.
+
+        Parameters
+        ----------
+        n_rows
+            Number of rows.
+        n_groups
+            Number of groups.
+        n_clusters
+            Number of clusters.
+        """
 
     def on_bound(self, state: ProofState) -> bool | None:
-        """After every step of the solver; ``True`` ends it."""
+        """After every step of the solver; ``True`` ends it.
+
+        Parameters
+        ----------
+        state
+            How far the proof has come.
+        """
 
     def on_end(self, certificate: OptimalityCertificate) -> None:
-        """Once, with what was proven; not if it ends in an exception."""
+        """Once, with what was proven; not if it ends in an exception.
+
+        Parameters
+        ----------
+        certificate
+            What was proven.
+        """
 
     def on_close(self) -> None:
         """Last of all, also after an exception: give back what ``on_start`` took."""

@@ -44,7 +44,15 @@ class Beside:
 
     @classmethod
     def of(cls, problem: Problem, labels: NDArray[np.int32]) -> Beside:
-        """Run k-means on the rows of a problem."""
+        """Run k-means on the rows of a problem.
+
+        Parameters
+        ----------
+        problem
+            Rows, their weights and constraints.
+        labels
+            Cluster of each row, which those of k-means are named after.
+        """
         k = problem.n_clusters
         starts = int(np.clip(MOST_WORK // (problem.rows.size * k), 1, STARTS))
         # More threads than this one would wait for each other where the machine is busy.

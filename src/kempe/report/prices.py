@@ -56,6 +56,13 @@ def pair_prices(problem: Problem, colours: Colours) -> list[Price]:
 
     Which pairs are tried is decided by what their rows alone would gain, so that the work stays
     bounded however many pairs there are; on data so large that one descent is too much it is none.
+
+    Parameters
+    ----------
+    problem
+        Rows, their weights and constraints.
+    colours
+        Cluster of each supernode.
     """
     count = min(
         MOST_DESCENTS, MOST_WORK // (problem.n_supernodes * problem.n_clusters * problem.n_features)

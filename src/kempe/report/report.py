@@ -74,6 +74,15 @@ class Report:
     ) -> Report:
         """Put together what a result and its data say; see ``Result.to_html``.
 
+        Parameters
+        ----------
+        result
+            What a fit found: ``model.result_``.
+        X, constraints, sample_weight
+            What was passed to ``fit``, if the program no longer has it.
+        original, ids, feature_names, cluster_names, title
+            As in ``Result.to_html``.
+
         Raises
         ------
         ValueError
@@ -181,7 +190,13 @@ class Report:
         return f"kempe {__version__}, NumPy {np.__version__}, Python {platform.python_version()}"
 
     def to_html(self, path: str | Path | None = None) -> str:
-        """Give the page, and write it to a file if there is a path."""
+        """Give the page, and write it to a file if there is a path.
+
+        Parameters
+        ----------
+        path
+            The file; an existing one is replaced.
+        """
         from kempe.report.page import page
 
         text = page(self)

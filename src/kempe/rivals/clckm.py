@@ -16,7 +16,12 @@ class CLCKM(COPKM):
     Each component of the cannot-link graph is placed outwards from its first row, so a supernode
     meets its placed neighbours at once; supernodes without cannot-link pairs come last.
 
-    See ``COPKM`` for parameters and attributes.
+    See ``COPKM`` for attributes.
+
+    Parameters
+    ----------
+    n_clusters, init, max_iter, time_limit, random_state, verbose, callbacks
+        As in ``COPKM``.
 
     References
     ----------

@@ -19,7 +19,12 @@ class COPKM_P(COPKM):
     succeeds far more often than the order of the data. Ends when the centroids stand still or when
     an iteration gets stuck, and keeps the best iteration, so only a stuck first one is a failure.
 
-    See ``COPKM`` for parameters and attributes.
+    See ``COPKM`` for attributes.
+
+    Parameters
+    ----------
+    n_clusters, init, max_iter, time_limit, random_state, verbose, callbacks
+        As in ``COPKM``.
     """
 
     _keeps_best: ClassVar[bool] = True

@@ -29,16 +29,40 @@ class Callbacks:
     """
 
     def on_start(self, problem: Problem) -> None:
-        """Before anything is searched."""
+        """Before anything is searched.
+
+        Parameters
+        ----------
+        problem
+            Supernodes and the graph between them.
+        """
 
     def on_iteration(self, state: SearchState) -> bool | None:
-        """After every solution that the search has looked at; ``True`` ends the search."""
+        """After every solution that the search has looked at; ``True`` ends the search.
+
+        Parameters
+        ----------
+        state
+            How far the search has come.
+        """
 
     def on_best(self, state: SearchState) -> None:
-        """After every new best solution."""
+        """After every new best solution.
+
+        Parameters
+        ----------
+        state
+            How far the search has come.
+        """
 
     def on_end(self, result: Result) -> None:
-        """Once for each search, with its result; not if it ends in an exception."""
+        """Once for each search, with its result; not if it ends in an exception.
+
+        Parameters
+        ----------
+        result
+            The best solution of the search, and its history.
+        """
 
     def on_close(self) -> None:
         """Last of all, also after an exception: give back what ``on_start`` took."""

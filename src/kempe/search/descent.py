@@ -23,7 +23,17 @@ from kempe.search.result import Solution
 
 @dataclass(frozen=True, eq=False)
 class Context:
-    """What everything in a search needs: the problem, the randomness, and when to stop."""
+    """What everything in a search needs: the problem, the randomness, and when to stop.
+
+    Attributes
+    ----------
+    problem
+        Supernodes and the graph between them.
+    rng
+        Source of all randomness.
+    stopper
+        Tells kernels when to end.
+    """
 
     problem: Problem
     rng: np.random.Generator
@@ -50,7 +60,15 @@ class Budget:
 
 
 class Improvement(NamedTuple):
-    """A clustering on the way of ``Descent.improve``, and the tries since the one before."""
+    """A clustering on the way of ``Descent.improve``, and the tries since the one before.
+
+    Attributes
+    ----------
+    colours
+        Cluster of each supernode.
+    tries
+        Relocations since the last one.
+    """
 
     colours: Colours
     tries: int
@@ -75,6 +93,11 @@ class Descent(ABC):
         """Relocate single centroids of a local optimum, descend again, go on from what is better.
 
         Every clustering that was looked at is handed out, better or not.
+
+        Parameters
+        ----------
+        budget
+            How many relocations, and how many in vain.
         """
         problem = context.problem
         best = Solution(colours, problem.inertia(colours))

@@ -110,8 +110,14 @@ class Recorder:
     def record(self, solution: Solution, kind: str, mutations: int = 1) -> bool:
         """Note a solution that was looked at; return whether it is the best so far.
 
-        ``mutations`` is how many were made since the last call; the first solution of all is no
-        mutation.
+        Parameters
+        ----------
+        solution
+            What was looked at.
+        kind
+            Where it came from, for example ``"perturb"``.
+        mutations
+            How many were made since the last call; the first solution of all is no mutation.
         """
         self._iteration = 0 if self._state is None else self._iteration + mutations
         improved = self.best is None or solution.inertia < self.best.inertia

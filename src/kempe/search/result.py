@@ -21,7 +21,15 @@ COLUMNS = ("iteration", "kind", "inertia", "best_inertia", "elapsed")
 
 @dataclass(frozen=True)
 class Solution:
-    """A proper colouring of the supernodes and its inertia."""
+    """A proper colouring of the supernodes and its inertia.
+
+    Attributes
+    ----------
+    colours
+        Cluster of each supernode.
+    inertia
+        Sum of squared distances to the means of the clusters.
+    """
 
     colours: Colours
     inertia: float
@@ -29,7 +37,21 @@ class Solution:
 
 @dataclass
 class Statistics:
-    """One row per solution that the search has looked at."""
+    """One row per solution that the search has looked at.
+
+    Attributes
+    ----------
+    iteration
+        Mutations before each solution.
+    kind
+        Where each came from, for example ``"start"`` or ``"perturb"``.
+    inertia
+        Inertia of each.
+    best_inertia
+        Lowest inertia up to each.
+    elapsed
+        Seconds of wall time until each.
+    """
 
     iteration: list[int] = field(default_factory=list)
     kind: list[str] = field(default_factory=list)
@@ -40,7 +62,13 @@ class Statistics:
     def append(
         self, iteration: int, kind: str, inertia: float, best_inertia: float, elapsed: float
     ) -> None:
-        """Add a row."""
+        """Add a row.
+
+        Parameters
+        ----------
+        iteration, kind, inertia, best_inertia, elapsed
+            One value for each of the lists above.
+        """
         self.iteration.append(iteration)
         self.kind.append(kind)
         self.inertia.append(inertia)
@@ -124,7 +152,13 @@ class Result:
     origin: Origin | None = field(default=None, repr=False, compare=False)
 
     def remember(self, origin: Origin) -> None:
-        """Add what the result was found on, which a search of supernodes does not know."""
+        """Add what the result was found on, which a search of supernodes does not know.
+
+        Parameters
+        ----------
+        origin
+            Data, pairs and settings.
+        """
         object.__setattr__(self, "origin", origin)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -154,7 +188,13 @@ class Result:
         )
 
     def to_csv(self, path: str | Path) -> None:
-        """Write the history to a CSV file."""
+        """Write the history to a CSV file.
+
+        Parameters
+        ----------
+        path
+            The file; an existing one is replaced.
+        """
         with replacing(path) as file:
             writer = csv.writer(file)
             writer.writerow(COLUMNS)

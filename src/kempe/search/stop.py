@@ -47,12 +47,24 @@ class StoppingRule(Protocol):
     """Says whether a search shall stop."""
 
     def __call__(self, state: SearchState) -> bool:
-        """Return whether to stop now."""
+        """Return whether to stop now.
+
+        Parameters
+        ----------
+        state
+            How far the search has come.
+        """
 
 
 @dataclass(frozen=True)
 class MaxMutations:
-    """Stop after this many mutations; 0 leaves one descent."""
+    """Stop after this many mutations; 0 leaves one descent.
+
+    Attributes
+    ----------
+    mutations
+        The most.
+    """
 
     mutations: int
 
@@ -63,7 +75,13 @@ class MaxMutations:
 
 @dataclass(frozen=True)
 class Patience:
-    """Stop after this many mutations in a row without a new best."""
+    """Stop after this many mutations in a row without a new best.
+
+    Attributes
+    ----------
+    mutations
+        The most in a row without a new best.
+    """
 
     mutations: int
 
@@ -74,7 +92,13 @@ class Patience:
 
 @dataclass(frozen=True)
 class TimeLimit:
-    """Stop after this many seconds of wall time."""
+    """Stop after this many seconds of wall time.
+
+    Attributes
+    ----------
+    seconds
+        Since the start of the search.
+    """
 
     seconds: float
 
@@ -85,7 +109,13 @@ class TimeLimit:
 
 @dataclass(frozen=True)
 class TargetInertia:
-    """Stop as soon as the inertia is this low, up to rounding."""
+    """Stop as soon as the inertia is this low, up to rounding.
+
+    Attributes
+    ----------
+    inertia
+        What is low enough.
+    """
 
     inertia: float
 
@@ -98,6 +128,11 @@ class AnyOf:
     """Stop when any of several rules says so.
 
     Rules that are themselves ``AnyOf`` are taken apart, so that limits are seen wherever they are.
+
+    Parameters
+    ----------
+    rules
+        The rules, each a callable.
 
     Attributes
     ----------
