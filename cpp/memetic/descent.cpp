@@ -29,7 +29,9 @@ Descent<T>::Descent(const Instance& instance, const Points<T>& points, int k)
       distance_(k),
       insertion_(k) {
     candidates_.reserve(k);
-    if (instance.is_large()) lone_moves_.emplace(instance, partition_, k);
+    // Squares of float32 data must fit into its own precision.
+    const bool fits = sizeof(T) == sizeof(double) || partition_.table_scale() == 1.0;
+    if (instance.is_large() && fits) lone_moves_.emplace(instance, partition_, k);
 }
 
 template <class T>

@@ -28,6 +28,7 @@ LoneMoves<T>::LoneMoves(const Instance& instance, const Partition<T>& partition,
       d_(instance.dimension),
       many_features_(d_ > kManyFeatures),
       error_(distance_error<T>(d_)),
+      unit_(std::ldexp(1.0, -std::ilogb(partition.table_scale()) / 2)),
       centroids_(std::size_t(k) * d_),
       tiles_(k, d_),
       rounding_(k),
@@ -198,7 +199,7 @@ typename LoneMoves<T>::Entry LoneMoves<T>::least_entry(Vertex v, Colour own) {
     double lower = kInfinity;
     for (Colour c = 0; c < k_; ++c) {
         if (c == own) continue;
-        const double bound = each[c] - bounds_.drift[c];
+        const double bound = unit_ * each[c] - bounds_.drift[c];
         lower = std::min(lower, bound);
         double& least = partition_.moves_alone(v, c) ? entry.alone : entry.blocked;
         least = std::min(least, entering_[c] * bound);
@@ -242,7 +243,7 @@ void LoneMoves<T>::look_at_bounded(Vertex v, Scratch& scratch, Found& found) {
     const double upper = bounds_.upper[v] + bounds_.drift[own];
     const double bar = leaving_ratio(v) * upper * upper;
     for (Colour c = 0; c < k_; ++c) {
-        const double bound = std::max(0.0, each[c] - bounds_.drift[c]);
+        const double bound = std::max(0.0, unit_ * each[c] - bounds_.drift[c]);
         double& squared = scratch.squared[c] = c == own ? upper * upper : bound * bound;
         if (c == own || ratio[c] * squared >= bar) continue;
         squared = rough_squared_distance(partition_.point(v),
@@ -333,7 +334,7 @@ double LoneMoves<T>::at_most(Colour c, double squared) const {
 // As single precision, not rounded up.
 template <class T>
 float LoneMoves<T>::stored_bound(Colour c, double squared) const {
-    return static_cast<float>((at_least(squared) + bounds_.drift[c]) * (1 - 2e-7));
+    return static_cast<float>((at_least(squared) + bounds_.drift[c]) / unit_ * (1 - 2e-7));
 }
 
 template class LoneMoves<float>;

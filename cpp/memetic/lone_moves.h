@@ -48,7 +48,7 @@ class LoneMoves {
 
     struct Bounds {
         std::vector<double> upper, lower;  // per vertex
-        std::vector<float> each;           // per vertex and centroid, with many features
+        std::vector<float> each;           // per vertex and centroid, with many features, in unit_
         std::vector<double> drift;         // per centroid, since the beginning
         double largest_drift = 0.0;        // of each sweep, added up
         std::vector<double> seen;          // the centroids in the last sweep
@@ -93,6 +93,7 @@ class LoneMoves {
     const int k_, d_;
     const bool many_features_;
     const double error_;    // relative, of a distance
+    const double unit_;     // of length, a power of two: what is stored in it fits into a float
     double typical_ = 0.0;  // a weight that few exceed
     std::vector<char>* blocked_ = nullptr;
     Objective objective_ = Objective::inertia;

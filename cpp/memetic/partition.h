@@ -43,6 +43,8 @@ class Partition {
     int cluster_size(Colour c) const { return size_[c]; }
     const double* centroid(Colour c) const { return centroid_.data() + std::size_t(c) * d_; }
     const Points<T>& points() const { return points_; }
+    // A power of two that brings squared distances into the range of single precision.
+    double table_scale() const { return table_scale_; }
     bool has_few_features() const { return !by_feature_.empty(); }
     const T* point(Vertex v) const { return points_[v]; }
     const std::vector<Vertex>& chain() const { return chain_.vertices(); }
