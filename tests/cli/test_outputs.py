@@ -27,8 +27,9 @@ def folder(tmp_path: Path) -> Path:
 
 
 def kempe(folder: Path, *arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
+    # Where files stay small, Python would leave half a file of bytecode, and every later start fail.
     return subprocess.run(
-        [sys.executable, "-m", "kempe", *arguments],
+        [sys.executable, "-B", "-m", "kempe", *arguments],
         cwd=folder,
         stderr=subprocess.PIPE,
         text=True,
