@@ -15,6 +15,7 @@ import signal
 import sys
 import tempfile
 import time
+import warnings
 from collections import Counter
 from multiprocessing.synchronize import Event
 from pathlib import Path
@@ -25,6 +26,7 @@ import numpy as np
 import typer
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
+from sklearn.exceptions import ConvergenceWarning
 
 from kempe import _core
 from kempe.problem import Problem
@@ -124,6 +126,8 @@ def summarise(counts: Counter[str]) -> None:
 def work(seed: int, reports: Any, stop: Event) -> None:
     """Try round after round of problems; Ctrl-C is the business of the process that asked."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # Many problems have fewer distinct rows than clusters.
+    warnings.simplefilter("ignore", ConvergenceWarning)
     failures = 0
     while not stop.is_set() and failures < MOST_FAILURES:
         attempt = Attempt(reports, stop)
