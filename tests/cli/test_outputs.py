@@ -27,7 +27,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def kempe(folder: Path, *arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
-    # Where files stay small, Python would leave half a file of bytecode, and every later start fail.
+    # Where files stay small, Python would leave half a file of bytecode, and no later start work.
     return subprocess.run(
         [sys.executable, "-B", "-m", "kempe", *arguments],
         cwd=folder,
