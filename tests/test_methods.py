@@ -8,6 +8,7 @@ from kempe import KSKM, KempeKMeans, methods
 from kempe.clusterer import ConstrainedClusterer
 
 RIVALS = ["PCCC", "BLPKMCC", "BLPKMCC_sq", "S_MDEClust", "COPKM", "COPKM_P", "ICOPKM", "CLCKM"]
+RIVALS += ["COPKM_text", "COPKM_P_text"]
 
 TEXT = {
     "max_mutations": 200,
@@ -50,7 +51,7 @@ def test_rivals_have_the_settings_of_the_paper():
 def test_every_rival_starts_as_its_publication_says():
     starts = {name: methods.create(name, 3).init for name in RIVALS}
     plus_plus = {name for name, init in starts.items() if init == "k-means++"}
-    assert plus_plus == {"PCCC", "COPKM_P"}
+    assert plus_plus == {"PCCC", "COPKM_P", "COPKM_P_text"}
     assert {starts[name] for name in set(RIVALS) - plus_plus} == {"random"}
 
 

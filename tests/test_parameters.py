@@ -748,6 +748,13 @@ def see_metric(estimator, value):
     return model.fit(X, must_link=[(0, 1), (1, 2)]).labels_.tolist()
 
 
+@case([COPKM, COPKM_P, CLCKM, ICOPKM], "until", ["clusters", "inertia"])
+def see_until(estimator, value):
+    """Iterations of several problems: those on which the inertia rises end earlier."""
+    iterations = [fit(estimator, seed=seed, until=value).n_iter_ for seed in range(30)]
+    return sum(iterations)
+
+
 @case(ICOPKM, "n_runs", [1, 3, 10])
 def see_runs(estimator, value):
     """Clusterings of several problems, as the order that comes of so many runs has it."""

@@ -72,6 +72,8 @@ MOST_STEPS = {
     "IPC_KMeans": 100,
     "COPKM_P": 300,
     "COPKM": 300,
+    "COPKM_P_text": 300,
+    "COPKM_text": 300,
     "ICOPKM": 300,
     "CLCKM": 300,
     "S_MDEClust": 8,
@@ -150,7 +152,7 @@ def test_pairs_that_follow_from_others_change_nothing(variant, problem, draws):
 # not, and neither do assignments that are optimal. The others place rows one after the other, or
 # break ties by the order; where no pair keeps rows apart, all but the searches do the same.
 ORDERLESS = ["kempe", "BLPKMCC"]
-ORDERLESS_WITHOUT_PAIRS = [*ORDERLESS, "COPKM", "CLCKM", "COPKM_P"]
+ORDERLESS_WITHOUT_PAIRS = [*ORDERLESS, "COPKM", "CLCKM", "COPKM_P", "COPKM_text", "COPKM_P_text"]
 
 
 @pytest.mark.parametrize("variant", ORDERLESS_WITHOUT_PAIRS)

@@ -86,6 +86,8 @@ VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
     "IPC_KMeans": ("IPC_KMeans", {}),
     "COPKM_P": ("COPKM_P", {}),
     "COPKM": ("COPKM", {}),
+    "COPKM_P_text": ("COPKM_P_text", {}),
+    "COPKM_text": ("COPKM_text", {}),
     "ICOPKM": ("ICOPKM", {"n_runs": 3}),
     "CLCKM": ("CLCKM", {}),
     "S_MDEClust": ("S_MDEClust", {"population_size": 4, "max_generations": 1}),
@@ -94,7 +96,7 @@ VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
 # These may find nothing where there is something: nothing is taken back, or no search goes on.
 MAY_FIND_NOTHING = {
     *("KSKM", "KSKM_repo", "KSKM_text", "KSKM_repo_text"),
-    *("COPKM", "COPKM_P", "ICOPKM", "CLCKM"),
+    *("COPKM", "COPKM_P", "COPKM_text", "COPKM_P_text", "ICOPKM", "CLCKM"),
 }
 
 

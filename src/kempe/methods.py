@@ -81,9 +81,16 @@ _REGISTRY = {
     "BLPKMCC_sq": _Method(BLPKMCC, "every assignment optimal, for squared distances"),
     "IPC_KMeans": _Method(partial(BLPKMCC, init="sdp"), "the same from a semidefinite start"),
     "COPKM_P": _Method(
-        partial(COPKM_P, init="k-means++"), "COP-K-Means, most constrained rows first"
+        partial(COPKM_P, init="k-means++", until="inertia"),
+        "COP-K-Means, most constrained rows first, as the authors of KSKM ran it",
     ),
-    "COPKM": _Method(COPKM, "COP-K-Means: rows in their order, never taken back"),
+    "COPKM": _Method(
+        partial(COPKM, until="inertia"), "COP-K-Means, rows in their order, as they ran it"
+    ),
+    "COPKM_P_text": _Method(
+        partial(COPKM_P, init="k-means++"), "COPKM_P until the clusters stand still"
+    ),
+    "COPKM_text": _Method(COPKM, "COPKM until the clusters stand still"),
     "ICOPKM": _Method(ICOPKM, "COP-K-Means, rows of the clearest cluster first"),
     "CLCKM": _Method(CLCKM, "COP-K-Means, cannot-linked rows first, breadth first"),
     "S_MDEClust": _Method(

@@ -125,3 +125,17 @@ def test_random_centroids_are_rows_and_not_means_of_supernodes():
 def test_pairs_may_come_as_one_object():
     model = COPKM_P(2, init=ENDS).fit(STAR, constraints=Constraints(None, STAR_PAIRS))
     assert model.labels_.tolist() == [1, 1, 0]
+
+
+@pytest.mark.parametrize("seed", [4, 5, 7])
+def test_until_inertia_ends_where_the_inertia_first_does_not_fall(seed, planted):
+    case = planted(seed, n_pairs=50)
+    long, short = (
+        COPKM_P(3, random_state=seed, until=until)
+        .fit(case.X, constraints=case.constraints)
+        .result_.statistics.inertia
+        for until in ("clusters", "inertia")
+    )
+    first = next(i for i in range(1, len(long)) if long[i] >= long[i - 1])
+    assert short == long[: first + 1]
+    assert len(short) < len(long)

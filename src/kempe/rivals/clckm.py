@@ -20,7 +20,7 @@ class CLCKM(COPKM):
 
     Parameters
     ----------
-    n_clusters, init, max_iter, time_limit, random_state, verbose, callbacks
+    n_clusters, init, max_iter, until, time_limit, random_state, verbose, callbacks
         As in ``COPKM``.
 
     References

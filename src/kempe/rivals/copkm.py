@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils._param_validation import StrOptions
 
 from kempe import _core
 from kempe.exceptions import NoSolutionFoundError
 from kempe.problem import Centroids, Colours, Problem
-from kempe.rivals.alternation import AlternatingClusterer, Assignment
+from kempe.rivals.alternation import AlternatingClusterer, Assignment, Step, not_improved
+from kempe.search.callbacks import Callbacks
 
 
 class COPKM(AlternatingClusterer):
@@ -32,6 +35,9 @@ class COPKM(AlternatingClusterer):
     max_iter
         Iterations after which a descent that has not settled ends. Greedy assignment does not
         always lower the inertia, so a run may go round in circles; the best iteration is returned.
+    until
+        What ends the run: ``"clusters"`` that stand still, as the publication has it, or an
+        ``"inertia"`` that no longer falls, as the tables of Kempe Swap K-Means have it.
     time_limit
         Seconds of wall time, ``None`` for no limit.
     random_state
@@ -64,6 +70,37 @@ class COPKM(AlternatingClusterer):
     """
 
     _keeps_best: ClassVar[bool] = False
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **AlternatingClusterer._parameter_constraints,
+        "until": [StrOptions({"clusters", "inertia"})],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        init: Any = "random",
+        max_iter: int = 300,
+        until: Literal["clusters", "inertia"] = "clusters",
+        time_limit: float | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+        callbacks: Callbacks | Sequence[Callbacks] | None = None,
+    ) -> None:
+        super().__init__(
+            n_clusters,
+            init=init,
+            max_iter=max_iter,
+            time_limit=time_limit,
+            random_state=random_state,
+            verbose=verbose,
+            callbacks=callbacks,
+        )
+        self.until = until
+
+    def _settled(self, last: Step, new: Step) -> bool:
+        return (not_improved if self.until == "inertia" else super()._settled)(last, new)
 
     def _assignment(
         self, problem: Problem, rng: np.random.Generator, stopper: _core.Stopper

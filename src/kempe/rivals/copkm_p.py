@@ -16,14 +16,14 @@ class COPKM_P(COPKM):
     """COP-K-Means in saturation order (Algorithm 7 of the paper, its appendix A.4).
 
     Places next the supernode whose neighbours already show the largest number of clusters, which
-    succeeds far more often than the order of the data. Ends when the centroids stand still or when
-    an iteration gets stuck, and keeps the best iteration, so only a stuck first one is a failure.
+    succeeds far more often than the order of the data. Keeps the best iteration when a later one
+    gets stuck, so only a stuck first one is a failure.
 
     See ``COPKM`` for attributes.
 
     Parameters
     ----------
-    n_clusters, init, max_iter, time_limit, random_state, verbose, callbacks
+    n_clusters, init, max_iter, until, time_limit, random_state, verbose, callbacks
         As in ``COPKM``.
     """
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,7 @@ class ICOPKM(COPKM):
 
     Parameters
     ----------
-    n_clusters, init, max_iter, time_limit, random_state, verbose, callbacks
+    n_clusters, init, max_iter, until, time_limit, random_state, verbose, callbacks
         As in ``COPKM``.
     n_runs
         Unconstrained runs from which certainty is estimated.
@@ -50,6 +50,7 @@ class ICOPKM(COPKM):
         *,
         init: Any = "random",
         max_iter: int = 300,
+        until: Literal["clusters", "inertia"] = "clusters",
         n_runs: int = 10,
         time_limit: float | None = None,
         random_state: Any = None,
@@ -60,6 +61,7 @@ class ICOPKM(COPKM):
             n_clusters,
             init=init,
             max_iter=max_iter,
+            until=until,
             time_limit=time_limit,
             random_state=random_state,
             verbose=verbose,
