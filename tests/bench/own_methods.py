@@ -20,6 +20,7 @@ class Steady:
     def __init__(self, n_clusters, init, time_limit, random_state, pause=0.0):
         self.n_clusters = n_clusters
         self.init = init
+        self.time_limit = time_limit
         self.random_state = random_state
         self.pause = pause
 
@@ -79,6 +80,12 @@ class Infeasible(Steady):
 class Unlucky(Steady):
     def fit(self, X, *, constraints):
         raise NoSolutionFoundError("stuck")
+
+
+class Late(Steady):
+    def fit(self, X, *, constraints):
+        time.sleep(self.time_limit)
+        raise NoSolutionFoundError("too late")
 
 
 class Broken(Steady):

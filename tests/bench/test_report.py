@@ -91,7 +91,7 @@ def test_the_page_is_well_formed_and_stands_alone(page):
     reader.feed(text)
     assert reader.open == []
     assert len(reader.ids) == len(set(reader.ids))
-    assert sum(tag == "svg" for tag, _ in reader.tags) == 3
+    assert sum(tag == "svg" for tag, _ in reader.tags) == 5
     for tag, attributes in reader.tags:
         assert tag != "script"
         for name in ("src", "href", "xlink:href"):

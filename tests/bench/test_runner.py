@@ -109,6 +109,14 @@ def test_failing_methods_are_recorded_and_the_plan_goes_on(tmp_path, own_methods
     assert outcome["Violator"].violations > 0
 
 
+def test_a_failure_tells_whether_the_limit_was_its_cause(tmp_path, own_methods):
+    records = run(small("Unlucky", "Late", seeds=[0], time_limit=0.3), Store(tmp_path), workers=1)
+    outcome = {item.method.split(":")[1]: item for item in records}
+    assert outcome["Late"].limited
+    assert not outcome["Unlucky"].limited
+    assert not outcome["Steady"].limited
+
+
 @pytest.mark.slow
 @pytest.mark.timing
 def test_a_hanging_method_is_killed(tmp_path, own_methods):

@@ -1,6 +1,7 @@
 """Tables: published numbers, our numbers, agreement, on examples worked by hand."""
 
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -92,9 +93,8 @@ def test_multiples_are_over_the_seeds_that_both_have():
     assert multiple("S_MDEClust", "inertia", True).value == pytest.approx(2 / 1)
     assert multiple("S_MDEClust", "time", True).value == pytest.approx(12 / 6)
     assert multiple("S_MDEClust", "time", False).value == pytest.approx(12 / 2)
-    first, second = summary.paired_means("KSKM", "PCCC", "inertia", [(a, 0.01), (a, 0.05)])
-    assert (first[0], second[0]) == (10, 15)
-    assert math.isnan(first[1])
+    means = summary.paired_means("KSKM", "PCCC", "inertia", [(a, 0.01), (a, 0.05)])
+    assert (means.first, means.second, means.seeds) == (10, 15, (2, 2))
 
 
 def test_a_set_on_which_all_runs_failed_is_tried_but_does_not_contribute():
@@ -218,3 +218,35 @@ def test_a_method_without_success_has_a_rate_but_no_inertia():
     cells = table(records, "no-must-link").lookup()
     assert math.isnan(cells["tae", 0.2, "inertia", "COPKM"].ours.value)
     assert cells["tae", 0.2, "success", "COPKM"].ours.value == 0.0
+
+
+def limited(record):
+    return replace(record, stop_reason="time_limit")
+
+
+def test_runs_that_the_limit_ended_are_marked_and_left_out_of_tests():
+    a, b, c = datasets.names("COL4")[:3]
+    records = [run(name, 0.01, "KSKM", seed, 10.0) for name in (a, b, c) for seed in (0, 1)]
+    records += [run(a, 0.01, "PCCC", 0, 12.0), limited(run(a, 0.01, "PCCC", 1, 90.0))]
+    records += [limited(run(b, 0.01, "PCCC", 0, 80.0)), limited(run(b, 0.01, "PCCC", 1))]
+    summary = Summary(records)
+    means = summary.paired_means("KSKM", "PCCC", "inertia", [(name, 0.01) for name in (a, b, c)])
+    assert (means.first, means.second) == (10, 12)
+    assert (means.seeds, means.limits, means.n_limited) == ((1, 1), (3600.0,), 1)
+    assert summary.multiple("main", [a, b], 0.01, "PCCC", "inertia").n_limited == 3
+    assert summary.rate("main", [a, b], 0.01, "PCCC").n_limited == 3
+
+
+def test_a_difference_counts_as_explained_or_not():
+    instance = ("COL4/banana", 0.005)
+    values = paper_values()
+    paper = values["inertia-col4", "banana", 0.005, "inertia", "PCCC"]
+    kskm = values["inertia-col4", "banana", 0.005, "inertia", "KSKM"]
+    other = [
+        run(*instance, "KSKM", 0, kskm),
+        run(*instance, "PCCC", 0, 2 * paper),
+    ]
+    counts = table(other, "inertia-col4").agreement()
+    assert (counts.explained, counts.unexplained) == (0, 1)
+    counts = table([other[0], limited(other[1])], "inertia-col4").agreement()
+    assert (counts.explained, counts.unexplained) == (1, 0)

@@ -9,6 +9,7 @@ import importlib
 import time
 import zlib
 from collections.abc import Callable
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from kempe import datasets, methods
 from kempe.bench.own import load_own
 from kempe.bench.plan import Task
-from kempe.bench.store import NO_DATA, Record
+from kempe.bench.store import BY_LIMIT, NO_DATA, Record
 from kempe.constraints import Constraints
 from kempe.exceptions import InfeasibleConstraintsError, NoSolutionFoundError
 
@@ -38,12 +39,16 @@ def execute(task: Task, on_ready: Callable[[], None] = lambda: None) -> Record:
         data = _data(task.source, task.dataset, task.level, task.dtype)
     except (OSError, ValueError) as error:
         return _failure(task, NO_DATA, error)
+    started = time.monotonic()
     try:
         return _run(task, data, on_ready)
     except InfeasibleConstraintsError as error:
         return _failure(task, "infeasible", error)
     except NoSolutionFoundError as error:
-        return _failure(task, "no solution", error)
+        in_time = time.monotonic() - started < task.time_limit
+        return replace(
+            _failure(task, "no solution", error), stop_reason="" if in_time else BY_LIMIT
+        )
     except MemoryError as error:
         return _failure(task, "memory", error)
     except Exception as error:  # whatever a method does, the plan goes on

@@ -2,51 +2,143 @@
 
 from __future__ import annotations
 
-import io
 import math
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kempe import datasets
+from kempe.bench.drawing import INK, colour, decades, label_points, lines, svg
 from kempe.bench.plan import MAIN
 from kempe.bench.statistics import bootstrap_interval
-from kempe.bench.summary import Cell, Quantity, Summary, sort_methods
+from kempe.bench.summary import Cell, Quantity, Summary
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Text, axes and grid are drawn in these and replaced by the page's own colours.
-_INK = "#010203"
-_FAINT = "#040506"
-
-# Distinguishable with common colour deficiencies, on white and on black.
-COLOURS = {
-    "kempe": "#d1495b",
-    "KSKM": "#2e86c1",
-    "KSKM_repo": "#7fb3d5",
-    "KSKM_E": "#8e6bbf",
-    "KSKM_E_repo": "#b9a3da",
-    "PCCC": "#2a9d6f",
-    "BLPKMCC": "#c98a1b",
-    "COPKM_P": "#5f7f8c",
-    "COPKM": "#a17c5b",
-    "ICOPKM": "#9aa52b",
-    "CLCKM": "#c76fa5",
-    "S_MDEClust": "#3fb8b0",
-}
-_OTHERS = ("#e07a5f", "#6c8ebf", "#81b29a", "#b5838d")
-
-# Lines that lie on each other stay visible by their dashes.
-_DASHES = ("-", "--", "-.", ":")
+# Distances below this, in per cent, are drawn as none.
+_NO_GAP = 1e-3
 
 
-def colour(method: str) -> str:
-    """Colour of a method, the same in all figures."""
-    return COLOURS.get(method) or _OTHERS[sum(map(ord, method)) % len(_OTHERS)]
+def quality_against_time(summary: Summary) -> str:
+    """Every method as a point per collection: how good and how slow it is."""
+    points = {name: _qualities(summary, name) for name in summary.collections()}
+    drawn = {name: found for name, found in points.items() if found}
+
+    def draw(axes: Any) -> None:
+        for axis, (collection, found) in zip(axes, drawn.items(), strict=True):
+            _draw_qualities(axis, found)
+            axis.set_title(collection)
+            axis.set_xlabel("CPU seconds (geometric mean)")
+        axes[0].set_ylabel("inertia above the best, per cent")
+
+    columns = min(2, len(drawn))
+    return svg("quality", draw, columns=columns, panels=len(drawn)) if drawn else ""
+
+
+def _qualities(summary: Summary, collection: str) -> dict[str, tuple[float, float, float]]:
+    """Per method: CPU seconds, per cent above the best of all runs, share of runs solved."""
+    instances = summary.instances(collection=collection)
+    inertia, time = (summary.matrix(quantity, instances) for quantity in ("inertia", "time"))
+    lowest = np.fmin.reduce(list(summary.matrix("inertia", instances, best=True).values()))
+    found = {}
+    for method, values in inertia.items():
+        solved = np.isfinite(values) & (lowest > 0)
+        if solved.any():
+            seconds = np.exp(np.log(np.maximum(time[method][solved], 1e-5)).mean())
+            above = 100 * (values[solved] / lowest[solved] - 1).mean()
+            found[method] = (float(seconds), float(above), _solved(summary, instances, method))
+    return found
+
+
+def _solved(summary: Summary, instances: Sequence[tuple[str, float]], method: str) -> float:
+    cells = [summary.cell(MAIN, *item, method) for item in instances]
+    runs = np.concatenate([cell.values("success") for cell in cells if cell is not None])
+    return float(runs.mean())
+
+
+def _draw_qualities(axis: Any, found: dict[str, tuple[float, float, float]]) -> None:
+    seconds, above = ([point[i] for point in found.values()] for i in (0, 1))
+    decades(axis, "x", min(seconds), max(seconds))
+    axis.set_yscale("symlog", linthresh=_NO_GAP)
+    decades_above = [10.0**power for power in range(-3, 3)]
+    axis.set_yticks([0, *decades_above], ["0", *(f"{value:g}" for value in decades_above)])
+    axis.set_ylim(-_NO_GAP / 2, max(1.0, 3 * max(above)))
+    texts = {}
+    for method, (x, y, solved) in found.items():
+        axis.plot(x, y, "o", ms=8, color=colour(method), zorder=4)
+        texts[x, y] = method + ("" if solved > 0.995 else f" {100 * solved:.0f} %")
+    label_points(axis, texts)
+
+
+def failures(summary: Summary) -> str:
+    """Where methods fail: shares of runs without a clustering, and of those cut short."""
+    methods = summary.methods()
+    columns = sorted({(name.split("/")[0], level) for name, level in summary.instances()})
+    lost, cut = _failing(summary, methods, columns)
+    if not methods or not columns or not np.nansum(lost) + np.nansum(cut):
+        return ""
+
+    def draw(axes: Any) -> None:
+        for axis, values, title in zip(
+            axes,
+            (lost, cut),
+            ("no clustering found, per cent of runs", "ended by the time limit, per cent of runs"),
+            strict=True,
+        ):
+            _draw_shares(axis, values, methods, columns)
+            axis.set_title(title, loc="left", pad=17)
+
+    return svg("failures", draw, columns=1, panels=2, height=0.24 * len(methods) + 0.9)
+
+
+def _failing(
+    summary: Summary, methods: Sequence[str], columns: Sequence[tuple[str, float]]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Shares of runs without a clustering and of runs that the limit ended, NaN without runs."""
+    lost, cut = (np.full((len(methods), len(columns)), math.nan) for _ in range(2))
+    runs: dict[tuple[str, str, float], list[Cell]] = {}
+    for (variant, dataset, level, method), cell in summary.cells.items():
+        if variant == MAIN and level is not None:
+            runs.setdefault((method, dataset.split("/")[0], level), []).append(cell)
+    for i, method in enumerate(methods):
+        for j, column in enumerate(columns):
+            cells = runs.get((method, *column), [])
+            count = sum(len(cell.runs) for cell in cells)
+            if count:
+                lost[i, j] = 1 - sum(len(cell.solved) for cell in cells) / count
+                cut[i, j] = sum(cell.n_limited for cell in cells) / count
+    return lost, cut
+
+
+def _draw_shares(
+    axis: Any,
+    values: NDArray[np.float64],
+    methods: Sequence[str],
+    columns: Sequence[tuple[str, float]],
+) -> None:
+    """Shares as shaded cells with numbers; a dot where there are no runs."""
+    axis.grid(False)
+    for (i, j), value in np.ndenumerate(values):
+        if math.isnan(value):
+            axis.text(j, i, "·", ha="center", va="center", fontsize=7, color=INK)
+        elif value > 0:
+            shade = {"color": colour("kempe"), "alpha": 0.12 + 0.6 * value, "linewidth": 0}
+            axis.fill_between([j - 0.48, j + 0.48], i - 0.46, i + 0.46, **shade)
+            number = f"{100 * value:.0f}" if value >= 0.005 else "<1"
+            axis.text(j, i, number, ha="center", va="center", fontsize=6.5)
+    starts = [j for j, (name, _) in enumerate(columns) if j == 0 or columns[j - 1][0] != name]
+    for start in starts:
+        axis.text(start - 0.45, -0.75, columns[start][0], fontsize=7.5, va="bottom")
+        axis.axvline(start - 0.5, color=INK, linewidth=0.5)
+    axis.set_xticks(range(len(columns)), [f"{100 * level:g}" for _, level in columns], fontsize=6.5)
+    axis.set_yticks(range(len(methods)), methods, fontsize=7.5)
+    axis.tick_params(length=0)
+    axis.set_xlabel("constraint level, per cent")
+    axis.set_xlim(-0.5, len(columns) - 0.5)
+    axis.set_ylim(len(methods) - 0.5, -0.5)
 
 
 def performance_profiles(summary: Summary) -> str:
@@ -65,7 +157,7 @@ def performance_profiles(summary: Summary) -> str:
         axes[0].set_ylabel(f"share of {len(instances)} instances")
         axes[0].legend(frameon=False, loc="lower right")
 
-    return _svg("profiles", draw, columns=2)
+    return svg("profiles", draw, columns=2)
 
 
 def profile(values: dict[str, NDArray[np.float64]]) -> dict[str, NDArray[np.float64]]:
@@ -83,7 +175,7 @@ def _draw_profile(axis: Any, values: dict[str, NDArray[np.float64]], quantity: s
     right = float(np.quantile(finite, 0.995)) * 1.02 if finite.size else 2.0
     if quantity == "time":
         axis.set_xscale("log")
-    for method, line in _lines(ratios):
+    for method, line in lines(ratios):
         sorted_ratios = ratios[method]
         share = np.arange(1, sorted_ratios.size + 1) / max(1, sorted_ratios.size)
         inside = np.isfinite(sorted_ratios)
@@ -108,7 +200,7 @@ def convergence(summary: Summary, count: int = 6) -> str:
         axes[0].legend(frameon=False)
 
     columns = min(3, len(chosen))
-    return _svg("convergence", draw, columns=columns, panels=len(chosen)) if chosen else ""
+    return svg("convergence", draw, columns=columns, panels=len(chosen)) if chosen else ""
 
 
 def _most_different(summary: Summary, count: int) -> list[tuple[str, float]]:
@@ -154,10 +246,10 @@ def _draw_convergence(axis: Any, summary: Summary, dataset: str, level: float) -
     best = min(cell.best("inertia") for cell in solved.values())
     last = max(run.wall_s or 0.0 for cell in solved.values() for run in cell.solved)
     grid = np.geomspace(1e-3, max(last, 1e-2), 200)
-    for method, line in _lines(solved):
+    for method, line in lines(solved):
         times, mean = mean_curve(solved[method], grid)
         axis.step(times, 100 * (mean / best - 1), where="post", label=method, **line)
-    _decades(axis, "x", grid[0], grid[-1])
+    decades(axis, "x", grid[0], grid[-1])
     axis.set_yscale("symlog", linthresh=0.1)
     axis.set_ylim(bottom=0)
 
@@ -172,17 +264,17 @@ def scaling(summary: Summary) -> str:
             points.setdefault(method, []).append((sizes[dataset], time))
 
     def draw(axes: Any) -> None:
-        for method, line in _lines(points):
+        for method, line in lines(points):
             rows, times = class_means(np.array(points[method]))
             axes[0].plot(rows, times, marker="o", markersize=3, label=method, **line)
         everything = np.array([point for found in points.values() for point in found])
         for name, values in zip("xy", everything.T, strict=True):
-            _decades(axes[0], name, values.min(), values.max())
+            decades(axes[0], name, values.min(), values.max())
         axes[0].set_xlabel("rows")
         axes[0].set_ylabel("CPU seconds (geometric mean)")
         axes[0].legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
 
-    return _svg("scaling", draw, columns=1) if points else ""
+    return svg("scaling", draw, columns=1) if points else ""
 
 
 def comparison_figure(summary: Summary, methods: Sequence[str]) -> Figure:
@@ -202,7 +294,7 @@ def comparison_figure(summary: Summary, methods: Sequence[str]) -> Figure:
     _draw_runs(seconds, methods, {n: c.values("time") for n, c in solved.items()})
     seconds.set_xlabel("CPU seconds")
     times = np.concatenate([c.values("time") for c in solved.values()] or [np.ones(1)])
-    _decades(seconds, "x", max(times.min(), 1e-4), max(times.max(), 1e-4))
+    decades(seconds, "x", max(times.min(), 1e-4), max(times.max(), 1e-4))
     seconds.set_yticklabels([])
     if solved:
         _draw_convergence(curves, summary, dataset, level)
@@ -238,16 +330,6 @@ def _draw_runs(axis: Any, methods: Sequence[str], values: dict[str, NDArray[np.f
     axis.set_ylim(len(methods) - 0.4, -0.6)
 
 
-def _decades(axis: Any, name: str, low: float, high: float) -> None:
-    """Scale the x or y axis logarithmically over whole decades, so that labels have room."""
-    from matplotlib.ticker import NullFormatter
-
-    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
-    bounds = (10.0**first, 10.0 ** max(last, first + 1))
-    axis.set(**{f"{name}scale": "log", f"{name}lim": bounds})
-    getattr(axis, f"{name}axis").set_minor_formatter(NullFormatter())
-
-
 def class_means(
     points: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -256,72 +338,3 @@ def class_means(
     classes, member = np.unique(np.round(logs[:, 0]), return_inverse=True)
     means = [np.exp2(logs[member == number].mean(axis=0)) for number in range(classes.size)]
     return np.array(means)[:, 0], np.array(means)[:, 1]
-
-
-def _lines(methods: Any) -> list[tuple[str, dict[str, Any]]]:
-    known = list(COLOURS)
-    return [
-        (
-            name,
-            {
-                "color": colour(name),
-                "linestyle": _DASHES[known.index(name) % len(_DASHES)] if name in known else "-",
-                "linewidth": 2.2 if name == "kempe" else 1.5,
-                "zorder": 5 if name == "kempe" else 3,
-            },
-        )
-        for name in sort_methods(methods)
-    ]
-
-
-def _svg(name: str, draw: Callable[[Sequence[Any]], None], *, columns: int, panels: int = 0) -> str:
-    """Draw into a row or grid of axes and give the SVG element."""
-    from matplotlib import rc_context
-    from matplotlib.figure import Figure
-
-    count = panels or columns
-    rows = -(-count // columns)
-    with rc_context(_STYLE):
-        width = 9.6 if columns > 1 else 6.6
-        figure = Figure(figsize=(width, 3.1 * rows + 0.2), layout="constrained")
-        grid = np.ravel(figure.subplots(rows, columns, squeeze=False))
-        for axis in grid:
-            axis.grid(True, color=_FAINT, linewidth=0.6)
-            axis.set_axisbelow(True)
-        for axis in grid[count:]:
-            axis.set_visible(False)
-        draw(list(grid[:count]))
-        buffer = io.StringIO()
-        figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
-    return _follow_page(buffer.getvalue(), name)
-
-
-_STYLE = {
-    "svg.fonttype": "none",
-    "svg.hashsalt": "kempe",
-    "font.family": "sans-serif",
-    "font.size": 9.0,
-    "axes.titlesize": 9.0,
-    "legend.fontsize": 8.0,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.edgecolor": _INK,
-    "axes.labelcolor": _INK,
-    "axes.titlecolor": _INK,
-    "text.color": _INK,
-    "xtick.color": _INK,
-    "ytick.color": _INK,
-}
-
-
-def _follow_page(svg: str, name: str) -> str:
-    """Keep the SVG element only, with names of its own and ink and size of the page."""
-    element = svg[svg.index("<svg") :]
-    width = re.search(r' width="([\d.]+)pt"', element)
-    limit = f' style="max-width: {1.52 * float(width[1]):.0f}px"' if width else ""
-    element = re.sub(r' (?:width|height)="[\d.]+pt"', "", element, count=2)
-    element = element.replace("<svg", f"<svg{limit}", 1)
-    element = re.sub(r"font: ([^;]*?)'[^;]*sans-serif[^;]*", r"font: \1sans-serif", element)
-    element = re.sub(r'( id="|url\(#|href="#)', rf"\1{name}-", element)
-    element = element.replace(_FAINT, "var(--grid, #8884)")
-    return element.replace(_INK, "currentColor")

@@ -12,9 +12,11 @@ from typing import Any
 
 from kempe import datasets
 from kempe.bench import figures
+from kempe.bench.causes import PAPER_SEEDS
 from kempe.bench.plan import MAIN
 from kempe.bench.statistics import Comparison
 from kempe.bench.store import Record
+from kempe.bench.story import findings
 from kempe.bench.summary import ALL, Cell, Quantity, Summary
 from kempe.bench.tables import (
     UNPUBLISHED,
@@ -23,11 +25,17 @@ from kempe.bench.tables import (
     format_number,
     total_agreement,
 )
-from kempe.bench.wording import HEADINGS, in_sentence, p_value, verdict
+from kempe.bench.wording import (
+    HEADINGS,
+    in_sentence,
+    limits_in_words,
+    p_value,
+    seeds_in_words,
+    verdict,
+    why,
+)
 from kempe.datasets.catalogue import COLLECTIONS
 from kempe.report.html import style
-
-_PAPER_SEEDS = 10
 
 
 def html_page(
@@ -42,6 +50,7 @@ def html_page(
     covered = [table for table in tables if table.has_runs]
     sections = [
         _Section("agreement", "Agreement with the paper", _agreement(covered)),
+        _Section("unexplained", "Unexplained differences", _unexplained(covered)),
         _Section("runs", "What was run", _runs(summary, records, machines)),
         _Section("tables", "Tables of the paper", _tables(covered), _links(covered)),
         _Section("figures", "Figures", _figures(summary)),
@@ -51,10 +60,12 @@ def html_page(
         _Section("data", "Data sets", _data_sets(summary)),
     ]
     shown = [section for section in sections if section.body]
+    counted = verdict(covered, len(records), sum(record.ok for record in records))
     return Template(template).substitute(
         style=style(),
         lead=_LEAD if covered else _LEAD_OF_OWN,
-        verdict=verdict(covered, len(records), sum(record.ok for record in records)),
+        found=_found(summary, covered),
+        verdict=counted,
         contents="".join(section.link for section in shown),
         sections="".join(f"<h2 id={s.name}>{s.title}</h2>{s.body}" for s in shown),
     )
@@ -85,7 +96,8 @@ _AGREEMENT = """<p>A cell agrees <em>in direction</em> when the method is better
 worse than KSKM in our runs as in the paper, and <em>in size</em> when the two numbers are as close
 as the rule above each table says. Only cells with runs on every data set of their row are counted;
 cells with runs on some of them are partial. As in the paper, means are over successful runs; a cell
-in which all our runs failed and the paper's did not disagrees.</p>"""
+in which all our runs failed and the paper's did not disagrees. A cell that differs is explained if
+the runs themselves show why; the line under each table counts the causes.</p>"""
 
 _COVERED = "Instances (data set and level) of each collection, with the number of seeds."
 _AS_THE_PAPER = (
@@ -99,9 +111,19 @@ more than the rule allows</span>
 <span style="box-shadow:inset 0 -2px 0 var(--accent)">≠ on the other side of KSKM than in the
 paper</span>
 <span style="font-style:italic;color:var(--soft)">partial: some data sets are missing</span>
+<span>⧖ the time limit ended some of the runs</span>
 Hold the pointer over a cell for its bootstrap interval.</p>"""
 
+_FOUND_CAPTION = (
+    "Quality against time, per collection: mean distance of a method's inertia from the best that "
+    "any run found, over the instances that it solved, against the geometric mean of its CPU "
+    "seconds. Lower and further left is better. A share beside a name is that of its runs that "
+    "ended with a clustering."
+)
+
 _CAPTIONS = (
+    "Where methods fail: share of the runs that ended without a clustering, by collection and "
+    "level, and of those that the time limit ended.",
     "Performance profiles: the share of instances on which a method stays within a factor of the "
     "best of all methods, over the instances that all methods were run on. Higher and further left "
     "is better; a curve that ends below one failed on the rest.",
@@ -112,13 +134,49 @@ _CAPTIONS = (
 )
 
 _TESTS = """<p>Wilcoxon signed-rank tests over instances (data set and level), on the ratio of the
-means over the seeds that both have; the p-values of one group are corrected by Holm's procedure. A
-ratio below one favours the first method. Bold where the corrected value is below 0.05.</p>"""
+means over the seeds at which both ended by themselves; runs that the time limit ended are left out,
+and instances without other runs with them (<em>left out</em>). The p-values of one group are
+corrected by Holm's procedure. A ratio below one favours the first method. Bold where the corrected
+value is below 0.05.</p>"""
 
 # A test or a profile over fewer instances says nothing.
 _FEWEST_INSTANCES = 2
 # Tables of so few are not worth hiding.
 _FEW_INSTANCES = 5
+
+
+def _found(summary: Summary, tables: Sequence[PaperTable]) -> str:
+    sentences = findings(summary, tables)
+    if not sentences:
+        return ""
+    told = "".join(f"<li>{sentence}</li>" for sentence in sentences)
+    return f"<ol class=found>{told}</ol>" + _figure(
+        figures.quality_against_time(summary), _FOUND_CAPTION
+    )
+
+
+def _figure(drawn: str, caption: str) -> str:
+    return f'<figure><div class="wide">{drawn}</div><figcaption>{caption}</figcaption></figure>'
+
+
+def _unexplained(tables: Sequence[PaperTable]) -> str:
+    rows = "".join(
+        f'<tr><th scope=row><a href="#{table.spec.name}">{escape(table.spec.title)}</a></th>'
+        f"<th scope=row>{escape(cell.dataset)} {cell.level:g}</th>"
+        f"<td>{escape(cell.method)}</td><td>{HEADINGS[cell.quantity]}</td>"
+        f"<td>{table.numbers(cell)[0]}</td><td>{table.numbers(cell)[1]}</td></tr>"
+        for table in tables
+        for cell in table.differences
+        if cell.cause is None
+    )
+    names = ("table", "data", "method", "quantity", "ours", "paper")
+    head = "".join(f"<th scope=col>{name}</th>" for name in names)
+    return (
+        f'<div class="scroll"><table class="pairs"><thead><tr>{head}</tr></thead>'
+        f"<tbody>{rows}</tbody></table></div>"
+        if rows
+        else ""
+    )
 
 
 def _links(tables: Sequence[PaperTable]) -> str:
@@ -145,6 +203,7 @@ def _tables(tables: Sequence[PaperTable]) -> str:
 
 def _figures(summary: Summary) -> str:
     drawn = (
+        figures.failures(summary),
         figures.performance_profiles(summary)
         if len(summary.instances()) >= _FEWEST_INSTANCES
         else "",
@@ -152,9 +211,7 @@ def _figures(summary: Summary) -> str:
         figures.scaling(summary),
     )
     return "".join(
-        f'<figure><div class="wide">{figure}</div><figcaption>{caption}</figcaption></figure>'
-        for figure, caption in zip(drawn, _CAPTIONS, strict=True)
-        if figure
+        _figure(figure, caption) for figure, caption in zip(drawn, _CAPTIONS, strict=True) if figure
     )
 
 
@@ -223,14 +280,14 @@ def _coverage_row(
         ]
         parts.append(_covered(found, collection))
     runs = [run for group in cells.values() for cell in group for run in cell.runs]
-    limits = ", ".join(f"{limit:g}" for limit in sorted({run.time_limit for run in runs}))
-    stopped = sum(run.stop_reason == "time_limit" for run in runs)
+    limits = limits_in_words(sorted({run.time_limit for run in runs}))
+    stopped = sum(run.limited for run in runs)
     failed = sum(not run.ok for run in runs)
     setting = (
         "" if variant == MAIN else f" <small>{escape(_SETTINGS.get(variant, variant))}</small>"
     )
     return (
-        f"<tr><th scope=row>{escape(method)}{setting}</th>{''.join(parts)}<td>{limits} s</td>"
+        f"<tr><th scope=row>{escape(method)}{setting}</th>{''.join(parts)}<td>{limits}</td>"
         f"<td>{len(runs):,}</td><td>{failed or ''}</td><td>{stopped or ''}</td>"
         f"<td>{_duration(sum(run.cpu_s or 0.0 for run in runs))}</td></tr>"
     )
@@ -248,7 +305,7 @@ def _covered(cells: Sequence[Cell], collection: str) -> str:
 
 def _seeds(numbers: set[int]) -> str:
     low, high = min(numbers), max(numbers)
-    return f"{low if low == high else f'{low} to {high}'} {'seed' if high == 1 else 'seeds'}"
+    return f"{seeds_in_words(low, high)} {'seed' if high == 1 else 'seeds'}"
 
 
 def _duration(seconds: float) -> str:
@@ -267,10 +324,11 @@ def _agreement(tables: Sequence[PaperTable]) -> str:
     body = "\n".join(
         f"<tr><th scope=row>{title}</th>"
         f"<td>{_share(counts.direction, counts.directed)}</td>"
-        f"<td>{_share(counts.size, counts.compared)}</td><td>{counts.partial or ''}</td></tr>"
+        f"<td>{_share(counts.size, counts.compared)}</td><td>{counts.explained or ''}</td>"
+        f"<td>{counts.unexplained or ''}</td><td>{counts.partial or ''}</td></tr>"
         for title, counts in [*rows, ("All of these", total_agreement(tables))]
     )
-    names = ("table", "agree in direction", "agree in size", "partial")
+    names = ("table", "agree in direction", "agree in size", "explained", "unexplained", "partial")
     head = "".join(f"<th scope=col>{name}</th>" for name in names)
     return (
         f'{_AGREEMENT}<div class="scroll"><table class="agreement"><thead><tr>{head}</tr></thead>'
@@ -295,6 +353,7 @@ def _html_table(table: PaperTable) -> str:
             parts.append(f"<h4>{HEADINGS[quantity]}</h4>")
         parts.append(f"<p class=rule>Agreement in size: {escape(rule.describe())}.</p>")
         parts.append(_html_part(table, quantity))
+    parts.append(f"<p class=rule><b>Why it differs:</b> {escape(why(table))}</p>")
     return "".join(parts) + "</section>"
 
 
@@ -324,7 +383,7 @@ def _method_head(method: str, table: PaperTable, quantity: Quantity) -> str:
         for cell in table.cells
         if (cell.method, cell.quantity) == (method, quantity) and cell.ours is not None
     }
-    note = f"<small>{_seeds(seeds)}</small>" if seeds and seeds != {_PAPER_SEEDS} else ""
+    note = f"<small>{_seeds(seeds)}</small>" if seeds and seeds != {PAPER_SEEDS} else ""
     return f"<th scope=col>{escape(method)}{note}</th>"
 
 
@@ -352,6 +411,8 @@ def _html_cell(cell: TableCell | None, table: PaperTable) -> str:
     if cell.direction is False:
         classes.append("turned")
         mark += "≠"
+    if cell.ours.n_limited:
+        mark += "⧖"
     return (
         f'<td class="{" ".join(classes)}" title="{escape(_tooltip(cell))}">'
         f"{ours}{f'<i>{mark}</i>' if mark else ''}{below}</td>"
@@ -370,18 +431,24 @@ def _tooltip(cell: TableCell) -> str:
         if ours.n_sets < ours.n_sets_tried:
             text += f", {ours.n_sets} of them solved"
     text += f"; {ours.n_runs} runs, {ours.n_seeds} seeds"
-    return text + (f"; paper {cell.paper:g}" if cell.paper is not None else "")
+    text += f", {ours.n_limited} ended by the limit" if ours.n_limited else ""
+    text += f"; paper {cell.paper:g}" if cell.paper is not None else ""
+    return text + (f"; differs by {cell.cause.name}" if cell.cause is not None else "")
 
 
 def _comparison_table(collection: str, quantity: str, pairs: Sequence[Comparison]) -> str:
     rows = "".join(
         f"<tr><th scope=row>{escape(pair.first)}</th><th scope=row>{escape(pair.second)}</th>"
         f"<td>{pair.n}</td><td>{pair.wins}</td><td>{pair.losses}</td><td>{pair.ratio:.4g}</td>"
+        f"<td>{seeds_in_words(*pair.seeds)}</td><td>{limits_in_words(pair.limits)}</td>"
+        f"<td>{pair.n_limited or ''}</td>"
         f"<td>{p_value(pair.p_value)}</td><td class={'sure' if pair.p_holm < 0.05 else 'open'}>"
         f"{p_value(pair.p_holm)}</td></tr>"
         for pair in pairs
     )
-    names = "first,second,instances,first better,second better,ratio,p,p (Holm)"
+    names = (
+        "first,second,instances,first better,second better,ratio,seeds,limit,left out,p,p (Holm)"
+    )
     head = names.split(",")
     columns = "".join(f"<th scope=col>{name}</th>" for name in head)
     return (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from itertools import combinations
 from os import PathLike
 from pathlib import Path
@@ -14,9 +14,16 @@ from kempe.bench.latex import latex_table
 from kempe.bench.page import html_page
 from kempe.bench.statistics import Comparison, compare, corrected
 from kempe.bench.store import Record, Store
-from kempe.bench.summary import ALL, BASELINE, Quantity, Summary
+from kempe.bench.summary import ALL, BASELINE, PairedMeans, Quantity, Summary
 from kempe.bench.tables import UNPUBLISHED, PaperTable, TableCell, build_tables, total_agreement
-from kempe.bench.wording import in_sentence, p_value, verdict
+from kempe.bench.wording import (
+    in_sentence,
+    limits_in_words,
+    p_value,
+    seeds_in_words,
+    verdict,
+    why,
+)
 from kempe.datasets.catalogue import COLLECTIONS
 from kempe.storage import replacing
 
@@ -78,11 +85,20 @@ def _pairs(
 ) -> list[Comparison]:
     """Compare all methods with kempe and KSKM, and correct the p-values together."""
     compared = [
-        compare(first, second, *summary.paired_means(first, second, quantity, instances))
+        _comparison(first, second, summary.paired_means(first, second, quantity, instances))
         for first, second in combinations(summary.methods(), 2)
         if {first, second} & {*UNPUBLISHED, BASELINE}
     ]
     return corrected([pair for pair in compared if pair.n])
+
+
+def _comparison(first: str, second: str, means: PairedMeans) -> Comparison:
+    return replace(
+        compare(first, second, means.first, means.second),
+        seeds=means.seeds,
+        limits=means.limits,
+        n_limited=means.n_limited,
+    )
 
 
 def _write_text(path: Path, text: str) -> None:
@@ -101,7 +117,7 @@ def _write_runs(path: Path, records: Iterable[Record]) -> None:
 def _write_cells(path: Path, table: PaperTable) -> None:
     head = (
         "dataset,level,quantity,method,paper,ours,low,high,data_sets,data_sets_tried,"
-        "data_sets_of,runs,seeds,agrees_in_size,agrees_in_direction"
+        "data_sets_of,runs,seeds,ended_by_limit,agrees_in_size,agrees_in_direction,cause"
     )
     with replacing(path) as file:
         writer = csv.writer(file)
@@ -111,7 +127,7 @@ def _write_cells(path: Path, table: PaperTable) -> None:
 
 def _cell_row(cell: TableCell) -> list[Any]:
     ours = cell.ours
-    numbers = [""] * 8 if ours is None else list(asdict(ours).values())
+    numbers = [""] * 9 if ours is None else list(asdict(ours).values())
     return [
         cell.dataset,
         cell.level,
@@ -121,6 +137,7 @@ def _cell_row(cell: TableCell) -> list[Any]:
         *numbers,
         cell.size,
         cell.direction,
+        "" if cell.cause is None else cell.cause.name,
     ]
 
 
@@ -151,26 +168,33 @@ def markdown_summary(
 
 
 def _markdown_tests(pairs: Sequence[Comparison]) -> str:
-    head = "| first | second | instances | first lower | second lower | ratio | p (Holm) |"
+    head = (
+        "| first | second | instances | first lower | second lower | ratio | seeds | limit "
+        "| left out | p (Holm) |"
+    )
     rows = [
         f"| {pair.first} | {pair.second} | {pair.n} | {pair.wins} | {pair.losses} "
-        f"| {pair.ratio:.4g} | {p_value(pair.p_holm)} |"
+        f"| {pair.ratio:.4g} | {seeds_in_words(*pair.seeds)} | {limits_in_words(pair.limits)} "
+        f"| {pair.n_limited} | {p_value(pair.p_holm)} |"
         for pair in pairs
     ]
-    return "\n".join([head, "|---|---|---:|---:|---:|---:|---:|", *rows])
+    return "\n".join([head, f"|---|---|{'---:|' * 8}", *rows])
 
 
 def _markdown_agreement(tables: Sequence[PaperTable]) -> str:
     lines = [
-        "| table of the paper | agree in direction | agree in size | partial |",
-        "|---|---|---|---|",
+        "| table of the paper | agree in direction | agree in size | explained | unexplained "
+        "| partial |",
+        "|---|---|---|---|---|---|",
     ]
     rows = [(table.spec.title, table.agreement()) for table in tables]
     for title, counts in [*rows, ("**all tables**", total_agreement(tables))]:
         direction = _of(counts.direction, counts.directed)
         size = _of(counts.size, counts.compared)
-        lines.append(f"| {title} | {direction} | {size} | {counts.partial} |")
-    return "\n".join(lines)
+        differ = f"{counts.explained} | {counts.unexplained}"
+        lines.append(f"| {title} | {direction} | {size} | {differ} | {counts.partial} |")
+    causes = [f"- {table.spec.title}: {why(table)}" for table in tables if table.differences]
+    return "\n".join([*lines, *([""] if causes else []), *causes])
 
 
 def _of(part: int, whole: int) -> str:

@@ -31,6 +31,8 @@ class Estimate:
         Runs that contribute.
     n_seeds
         Seeds per data set, the fewest of all.
+    n_limited
+        Runs that the time limit ended, with or without a clustering.
     """
 
     value: float
@@ -41,6 +43,7 @@ class Estimate:
     n_sets_wanted: int = 1
     n_runs: int = 0
     n_seeds: int = 0
+    n_limited: int = 0
 
     @property
     def partial(self) -> bool:
@@ -60,6 +63,8 @@ class Comparison:
         Geometric mean of first over second.
     p_value, p_holm
         Of the Wilcoxon signed-rank test, alone and corrected for all comparisons made with it.
+    seeds, limits, n_limited
+        What it rests on, see ``PairedMeans``.
     """
 
     first: str
@@ -70,6 +75,9 @@ class Comparison:
     ratio: float
     p_value: float
     p_holm: float = float("nan")
+    seeds: tuple[int, int] = (0, 0)
+    limits: tuple[float, ...] = ()
+    n_limited: int = 0
 
 
 def bootstrap_interval(values: ArrayLike) -> tuple[float, float]:

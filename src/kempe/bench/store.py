@@ -20,6 +20,7 @@ RUNS = "runs.csv"
 ENVIRONMENTS = "environments.json"
 
 NO_DATA = "no data"
+BY_LIMIT = "time_limit"
 """Reason of runs that had nothing to work on, which says nothing about the method."""
 
 
@@ -53,7 +54,7 @@ class Record:
     violations
         Constraints that the labels violate; never other than 0 in a run that is ok.
     stop_reason
-        What ended the method.
+        What ended the method, also one without a clustering if it was the time limit.
     data
         Digest of data of one's own.
     history
@@ -147,6 +148,11 @@ class Record:
     def ok(self) -> bool:
         """Whether the run returned a feasible clustering."""
         return self.status == "ok"
+
+    @property
+    def limited(self) -> bool:
+        """Whether the time limit ended the run, with or without a clustering."""
+        return self.stop_reason == BY_LIMIT or self.reason.startswith("hang")
 
     def settings(self) -> dict[str, Any]:
         """Give what the run was made with; see ``Task.settings``."""

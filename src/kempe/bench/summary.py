@@ -40,6 +40,16 @@ class Cell:
         """Runs that ended with a feasible clustering."""
         return tuple(run for run in self.runs if run.ok)
 
+    @property
+    def n_limited(self) -> int:
+        """Number of runs that the time limit ended."""
+        return sum(run.limited for run in self.runs)
+
+    @property
+    def in_time(self) -> Cell:
+        """Runs that ended by themselves."""
+        return Cell(tuple(run for run in self.runs if not run.limited)) if self.n_limited else self
+
     @cached_property
     def seeds(self) -> frozenset[int]:
         """Seeds of the runs, successful or not."""
@@ -81,8 +91,37 @@ class Cell:
         low, high = bootstrap_interval(values)
         n_sets = int(values.size > 0)
         return Estimate(
-            self.mean(quantity), low, high, n_sets, n_runs=values.size, n_seeds=len(self.seeds)
+            self.mean(quantity),
+            low,
+            high,
+            n_sets,
+            n_runs=values.size,
+            n_seeds=len(self.seeds),
+            n_limited=self.n_limited,
         )
+
+
+@dataclass(frozen=True)
+class PairedMeans:
+    """Means of two methods on some instances, over the seeds at which both ended by themselves.
+
+    Attributes
+    ----------
+    first, second
+        NaN where there is nothing to compare.
+    seeds
+        Fewest and most seeds of an instance that counts.
+    limits
+        Time limits of the runs that count, in seconds.
+    n_limited
+        Instances that do not count because the limit ended every run of one of the two.
+    """
+
+    first: NDArray[np.float64]
+    second: NDArray[np.float64]
+    seeds: tuple[int, int]
+    limits: tuple[float, ...]
+    n_limited: int
 
 
 class Summary:
@@ -171,20 +210,29 @@ class Summary:
 
     def paired_means(
         self, first: str, second: str, quantity: Quantity, instances: Sequence[tuple[str, float]]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Means of two methods over the seeds that both have, NaN where there are none."""
-        pairs = [
-            _at_common_seeds(self.cell(MAIN, *item, first), self.cell(MAIN, *item, second))
-            for item in instances
+    ) -> PairedMeans:
+        """Means of two methods; a run that a time limit ended tells of the limit, so it is out."""
+        cells = [
+            (self.cell(MAIN, *item, first), self.cell(MAIN, *item, second)) for item in instances
         ]
-        means = [
-            (math.nan, math.nan)
-            if pair is None
-            else (pair[0].mean(quantity), pair[1].mean(quantity))
-            for pair in pairs
-        ]
-        both = np.array(means, dtype=np.float64).reshape(-1, 2)
-        return both[:, 0], both[:, 1]
+        both = [(a, b) for a, b in cells if a is not None and b is not None]
+        in_time = [_at_common_seeds(a.in_time, b.in_time) for a, b in both]
+        pairs = [pair for pair in in_time if pair is not None]
+        means = np.array(
+            [[cell.mean(quantity) for cell in pair] for pair in pairs], dtype=np.float64
+        ).reshape(-1, 2)
+        runs = [run for pair in pairs for cell in pair for run in cell.runs]
+        numbers = [len(pair[0].seeds) for pair in pairs]
+        return PairedMeans(
+            first=means[:, 0],
+            second=means[:, 1],
+            seeds=(min(numbers, default=0), max(numbers, default=0)),
+            limits=tuple(sorted({run.time_limit for run in runs})),
+            n_limited=sum(
+                pair is None and bool(a.seeds & b.seeds)
+                for pair, (a, b) in zip(in_time, both, strict=True)
+            ),
+        )
 
     def rate(
         self, variant: str, names: Sequence[str], level: float, method: str
@@ -204,6 +252,7 @@ class Summary:
             n_sets_wanted=len(names),
             n_runs=runs.size,
             n_seeds=min(len(cell.seeds) for cell in cells),
+            n_limited=sum(cell.n_limited for cell in cells),
         )
 
     def multiple(
@@ -276,6 +325,7 @@ def _multiple(
         n_sets_wanted=n_wanted,
         n_runs=sum(len(cell.solved) for cell, _ in solved),
         n_seeds=min(len(cell.seeds) for cell, _ in pairs),
+        n_limited=sum(cell.n_limited for cell, _ in pairs),
     )
 
 

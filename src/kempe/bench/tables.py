@@ -5,12 +5,13 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from importlib import resources
 from typing import Literal
 
 from kempe import datasets
+from kempe.bench.causes import Cause, Difference, cause_of
 from kempe.bench.plan import MAIN
 from kempe.bench.statistics import Estimate
 from kempe.bench.summary import BASELINE, Quantity, Summary, sort_methods
@@ -146,6 +147,8 @@ class TableCell:
         where this cannot be said.
     given
         Whether the number is 1 by definition, as multiples of the baseline by itself are.
+    cause
+        Why the two differ, if they do and if it is known.
     """
 
     dataset: str
@@ -157,6 +160,13 @@ class TableCell:
     size: bool | None = None
     direction: bool | None = None
     given: bool = False
+    cause: Cause | None = None
+
+    @property
+    def differs(self) -> bool:
+        """Whether all of the cell was run and disagrees in size or in direction."""
+        whole = self.ours is not None and not self.ours.partial
+        return whole and (self.size is False or self.direction is False)
 
 
 @dataclass(frozen=True)
@@ -176,6 +186,10 @@ class Agreement:
         Cells with runs on some of the data sets only; not counted above.
     missing
         Cells of the paper for which there are no runs.
+    explained, unexplained
+        Cells that disagree in size or in direction, with a known cause and without.
+    timed, timed_size
+        As ``compared`` and ``size``, of CPU times alone, which depend on programs and machines.
     """
 
     published: int
@@ -185,6 +199,10 @@ class Agreement:
     direction: int
     partial: int
     missing: int
+    explained: int = 0
+    unexplained: int = 0
+    timed: int = 0
+    timed_size: int = 0
 
 
 @dataclass(frozen=True)
@@ -223,19 +241,31 @@ class PaperTable:
             format_number(cell.paper, cell.quantity, decimals),
         )
 
+    @property
+    def differences(self) -> list[TableCell]:
+        """Cells that disagree with the paper."""
+        return [cell for cell in self.cells if cell.differs]
+
     def agreement(self) -> Agreement:
         """Count the cells that agree."""
         published = [cell for cell in self.cells if cell.paper is not None and not cell.given]
         with_runs = [cell for cell in published if cell.ours is not None]
         whole = [cell for cell in with_runs if cell.ours is not None and not cell.ours.partial]
+        sized = [cell for cell in whole if cell.size is not None]
+        timed = [cell for cell in sized if cell.quantity == "time"]
+        unexplained = [cell for cell in self.differences if cell.cause is None]
         return Agreement(
             published=len(published),
-            compared=len([cell for cell in whole if cell.size is not None]),
-            size=len([cell for cell in whole if cell.size]),
+            compared=len(sized),
+            size=len([cell for cell in sized if cell.size]),
             directed=len([cell for cell in whole if cell.direction is not None]),
             direction=len([cell for cell in whole if cell.direction]),
             partial=len(with_runs) - len(whole),
             missing=len(published) - len(with_runs),
+            explained=len(self.differences) - len(unexplained),
+            unexplained=len(unexplained),
+            timed=len(timed),
+            timed_size=len([cell for cell in timed if cell.size]),
         )
 
 
@@ -271,9 +301,18 @@ def _cells(spec: TableSpec, summary: Summary) -> Iterator[TableCell]:
                     if given
                     else _judge(rule, method, ours[method], ours[BASELINE], paper, base, rate)
                 )
-                yield TableCell(
+                cell = TableCell(
                     dataset, level, quantity, method, paper, ours[method], size, direction, given
                 )
+                yield replace(cell, cause=_cause(cell)) if cell.differs else cell
+
+
+def _cause(cell: TableCell) -> Cause | None:
+    assert cell.ours is not None
+    assert cell.paper is not None
+    return cause_of(
+        Difference(cell.dataset, cell.quantity, cell.ours, cell.paper, cell.size is False)
+    )
 
 
 def _ours(

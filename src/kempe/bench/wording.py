@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kempe.bench.causes import CAUSES
 from kempe.bench.summary import BASELINE
 from kempe.bench.tables import Agreement, PaperTable, total_agreement
 
@@ -42,8 +43,34 @@ def agreement_in_words(total: Agreement) -> str:
         f"{total.size:,} of these agree in size ({_percent(total.size, total.compared)}); "
         f"{total.direction:,} of the {total.directed:,} that say better or worse than {BASELINE} "
         f"agree in direction ({_percent(total.direction, total.directed)}). "
+        f"Of the cells that differ, {total.explained:,} have a known cause and "
+        f"{total.unexplained:,} do not. "
         f"{total.partial:,} cells have runs on some of their data sets only{none}."
     )
+
+
+def why(table: PaperTable) -> str:
+    """Say why a table differs from the paper's, in a line."""
+    cells = table.differences
+    if not cells:
+        return "no cell that was run differs."
+    parts = []
+    for cause in CAUSES:
+        count = sum(cell.cause == cause for cell in cells)
+        parts += [f"{count} {cause.name} ({cause.words})"] if count else []
+    unknown = sum(cell.cause is None for cell in cells)
+    parts += [f"{unknown} unexplained"] if unknown else []
+    return f"{len(cells)} cells differ: {'; '.join(parts)}."
+
+
+def seeds_in_words(low: int, high: int) -> str:
+    """Give the number of seeds, or the fewest and the most."""
+    return f"{low}" if low == high else f"{low} to {high}"
+
+
+def limits_in_words(limits: Sequence[float]) -> str:
+    """Give the time limits of some runs."""
+    return f"{', '.join(f'{limit:g}' for limit in limits)} s"
 
 
 def in_sentence(quantity: str) -> str:
