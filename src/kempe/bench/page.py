@@ -372,7 +372,7 @@ def _html_part(table: PaperTable, quantity: Quantity) -> str:
         previous = dataset
     return (
         f"<div class=scroll><table class=paper><thead><tr><th>data</th><th>level</th>{head}</tr>"
-        f"</thead><tbody>{''.join(rows)}</tbody></table></div>{_left_out(table, len(rows))}"
+        f"</thead><tbody>{''.join(rows)}</tbody></table></div>{_left_out(table, tried)}"
     )
 
 
@@ -387,9 +387,13 @@ def _method_head(method: str, table: PaperTable, quantity: Quantity) -> str:
     return f"<th scope=col>{escape(method)}{note}</th>"
 
 
-def _left_out(table: PaperTable, shown: int) -> str:
-    count = len(table.rows) - shown
-    return f"<p class=rule>{count} rows of the paper have no runs here.</p>" if count else ""
+def _left_out(table: PaperTable, tried: set[tuple[str, float]]) -> str:
+    levels: dict[str, list[str]] = {}
+    for dataset, level in table.rows:
+        if (dataset, level) not in tried:
+            levels.setdefault(dataset, []).append(f"{level:g}")
+    names = "; ".join(f"{name} at {', '.join(found)}" for name, found in levels.items())
+    return f"<p class=rule>Not run: {escape(names)}.</p>" if names else ""
 
 
 def _html_cell(cell: TableCell | None, table: PaperTable) -> str:
@@ -398,7 +402,8 @@ def _html_cell(cell: TableCell | None, table: PaperTable) -> str:
     if cell is not None and cell.method in UNPUBLISHED:
         below = ""
     if cell is None or cell.ours is None:
-        return f"<td class=absent>–{below}</td>"
+        missing = "–" if cell is None or cell.paper is None else "not run"
+        return f"<td class=absent>{missing}{below}</td>"
     if math.isnan(cell.ours.value):
         ours = "failed"
     classes, mark = [], ""
