@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import math
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -191,3 +193,24 @@ def test_a_plan_names_its_files(tmp_path):
             parse_plan(text.replace('name = "customers"', line))
     with pytest.raises(ValueError, match="no data set matches"):
         parse_plan(text.replace("own/customers", "own/others"))
+
+
+SCRIPT = """
+import numpy as np
+import kempe
+
+X = np.arange(12.0).reshape(6, 2)
+print("begun")
+found = kempe.compare(X, 2, cannot_link=[(0, 1)], methods=["KSKM", "COPKM_P"], seeds=2, workers=2)
+print([outcome.solved for outcome in found.outcomes])
+"""
+
+
+def test_a_script_needs_no_guard(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
+    done = subprocess.run(
+        [sys.executable, script], capture_output=True, text=True, check=True, timeout=120
+    )
+    assert done.stdout.splitlines() == ["begun", "[2, 2]"]
+    assert not done.stderr

@@ -5,11 +5,13 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, wait
+from types import ModuleType
 from typing import Any
 
 from kempe.bench.plan import Task
@@ -36,6 +38,21 @@ def _start_context() -> Any:
 
 
 _context = _start_context()
+
+
+@contextmanager
+def _without_main() -> Iterator[None]:
+    """Hide the script that runs, which a new process would execute again.
+
+    Workers need nothing of it, and without ``if __name__ == "__main__"`` it would start workers of
+    its own there, which is an error.
+    """
+    script = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = script
 
 
 def outcomes(
@@ -133,7 +150,8 @@ class _Worker:
         self.process = _context.Process(
             target=_work, args=(other, dict(os.environ), self.memory_limit), daemon=True
         )
-        self.process.start()
+        with _without_main():
+            self.process.start()
         other.close()
 
     def _fail(self, reason: str) -> Record:
