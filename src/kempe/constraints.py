@@ -1,9 +1,8 @@
-"""Must-link and cannot-link pairs, from whatever form the user has them in."""
+"""Must-link and cannot-link pairs: made, combined, checked and split."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Set
+from collections.abc import Hashable, Iterable
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
@@ -12,18 +11,27 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from kempe.exceptions import InfeasibleConstraintsError
+from kempe.pairs import (
+    MOST_ROWS,
+    Pairs,
+    as_group,
+    as_pairs,
+    as_rows,
+    check_disjoint,
+    check_pairs_differ,
+    check_range,
+    check_square,
+    common_n_rows,
+    is_missing,
+    label_codes,
+    pairs_of_ids,
+    rows_of_ids,
+    unordered,
+    upper_triangle,
+)
 
 if TYPE_CHECKING:
     from kempe.graph.check import FeasibilityReport
-
-Pairs = NDArray[np.integer[Any]]
-
-# Kernels count rows in 32 bits.
-MOST_ROWS = 2**31 - 1
-
-# Labels in words that say that nothing is known, whatever their case. NumPy makes words of -1 and
-# of missing values when there are words beside them.
-UNKNOWN_LABELS = frozenset({"", "?", "-1", "na", "n/a", "nan", "<na>", "null"})
 
 
 class Constraints:
@@ -66,10 +74,10 @@ class Constraints:
         *,
         n_rows: int | None = None,
     ) -> None:
-        self.n_rows = _common_n_rows(n_rows, must_link, cannot_link)
-        self.must_link = _as_pairs(must_link, "must_link")
-        self.cannot_link = _as_pairs(cannot_link, "cannot_link")
-        _check_pairs_differ(self.cannot_link)
+        self.n_rows = common_n_rows(n_rows, must_link, cannot_link)
+        self.must_link = as_pairs(must_link, "must_link")
+        self.cannot_link = as_pairs(cannot_link, "cannot_link")
+        check_pairs_differ(self.cannot_link)
         self.check_rows(MOST_ROWS if self.n_rows is None else self.n_rows)
 
     @classmethod
@@ -95,9 +103,9 @@ class Constraints:
         >>> Constraints.from_groups([[0, 1, 2], [5, 6]], exclusive=True)
         Constraints(3 must-link, 1 cannot-link)
         """
-        members = [_as_group(group, position) for position, group in enumerate(groups)]
+        members = [as_group(group, position) for position, group in enumerate(groups)]
         if exclusive:
-            _check_disjoint(members)
+            check_disjoint(members)
         members = [group for group in members if group.size]
         chains = [np.column_stack([group[:-1], group[1:]]) for group in members]
         first = np.array([group[0] for group in members], dtype=np.int64)
@@ -129,9 +137,9 @@ class Constraints:
             raise ValueError(f"labels must be one-dimensional, got shape {known.shape}")
         if not isinstance(unlabelled, Hashable):
             raise TypeError(f"unlabelled must be a single value, got {unlabelled!r}")
-        rows = np.flatnonzero(~_is_missing(known))
+        rows = np.flatnonzero(~is_missing(known))
         rows = rows[np.broadcast_to(np.asarray(known[rows] != unlabelled), rows.shape)]
-        codes = _codes(known[rows])
+        codes = label_codes(known[rows])
         order = np.argsort(codes, kind="stable")
         groups = np.split(rows[order], np.flatnonzero(np.diff(codes[order])) + 1)
         return cls.from_groups(groups, n_rows=known.size, exclusive=True)
@@ -154,10 +162,10 @@ class Constraints:
         >>> Constraints.from_ids([("ann", "bob")], ids=["bob", "cid", "ann"]).must_link.tolist()
         [[2, 0]]
         """
-        rows = _rows_of_ids(ids)
+        rows = rows_of_ids(ids)
         return cls(
-            _pairs_of_ids(must_link, rows, "must_link"),
-            _pairs_of_ids(cannot_link, rows, "cannot_link"),
+            pairs_of_ids(must_link, rows, "must_link"),
+            pairs_of_ids(cannot_link, rows, "cannot_link"),
             n_rows=len(rows),
         )
 
@@ -177,14 +185,14 @@ class Constraints:
         Constraints(1 must-link, 1 cannot-link, 3 rows)
         """
         entries = sparse.coo_array(matrix)
-        _check_square(entries.shape, "the constraint matrix")
+        check_square(entries.shape, "the constraint matrix")
         pairs = np.column_stack(entries.coords).astype(np.int64, copy=False)
-        upper = _upper_triangle(pairs)
+        upper = upper_triangle(pairs)
         positive = entries.data > 0
         negative = entries.data < 0
         return cls(
-            _unordered(pairs[positive & upper], pairs[positive & ~upper]),
-            _unordered(pairs[negative & upper], pairs[negative & ~upper]),
+            unordered(pairs[positive & upper], pairs[positive & ~upper]),
+            unordered(pairs[negative & upper], pairs[negative & ~upper]),
             n_rows=entries.shape[0],
         )
 
@@ -202,7 +210,7 @@ class Constraints:
                 "use Constraints.subset(rows) when you fit on a part of the data"
             )
         for name in ("must_link", "cannot_link"):
-            _check_range(getattr(self, name), n_rows, name)
+            check_range(getattr(self, name), n_rows, name)
 
     def subset(self, rows: ArrayLike) -> Constraints:
         """Give the constraints among ``rows``, renumbered to their positions in ``rows``.
@@ -220,7 +228,7 @@ class Constraints:
         >>> Constraints([(0, 1), (1, 2)], [(2, 3)]).subset([0, 2, 3]).must_link.tolist()
         [[0, 1]]
         """
-        kept = _as_rows(rows, self.n_rows)
+        kept = as_rows(rows, self.n_rows)
         return _subset(self, kept, max(self._size(), 1 + int(kept.max(initial=-1))))
 
     def violations(self, labels: ArrayLike) -> Constraints:
@@ -374,200 +382,6 @@ def as_constraints(
     return constraints
 
 
-def _common_n_rows(n_rows: int | None, *values: object) -> int | None:
-    """Say how many rows there are; what was said of them must not differ."""
-    if n_rows is not None and (not isinstance(n_rows, Integral) or n_rows < 0):
-        raise ValueError(f"n_rows must be a whole number of rows, got {n_rows!r}")
-    sizes = {value.shape[0] for value in values if sparse.issparse(value)}  # type: ignore[attr-defined]
-    sizes |= set() if n_rows is None else {n_rows}
-    if len(sizes) > 1:
-        counts = " and ".join(str(size) for size in sorted(sizes))
-        raise ValueError(f"the matrices and n_rows disagree on the number of rows: {counts}")
-    return int(sizes.pop()) if sizes else None
-
-
-def _as_pairs(value: object, name: str) -> Pairs:
-    """Read-only contiguous (m, 2) array of int32 or int64; no copy when it is one already."""
-    if value is None:
-        return _frozen(np.empty((0, 2), dtype=np.int64))
-    if sparse.issparse(value):
-        return _frozen(_pairs_of_matrix(value, name))
-    pairs = _as_table(value, name)
-    if pairs.size == 0:
-        return _frozen(np.empty((0, 2), dtype=np.int64))
-    if pairs.ndim != 2 or pairs.shape[1] != 2:
-        raise ValueError(_not_pairs(name, f"got shape {pairs.shape}", pairs.shape))
-    return _frozen(np.ascontiguousarray(_as_integers(pairs, name)))
-
-
-def _as_table(value: object, name: str, dtype: type | None = None) -> NDArray[Any]:
-    if isinstance(value, (Set, Iterator)):
-        value = list(value)
-    try:
-        table = np.asarray(value, dtype=dtype)
-        if table.ndim == 1 and table.dtype.kind == "O":  # a series of tuples
-            table = np.asarray(table.tolist(), dtype=dtype)
-    except ValueError:
-        raise ValueError(_not_pairs(name, "got entries of different lengths")) from None
-    if table.ndim == 0:
-        raise ValueError(_not_pairs(name, f"got {value!r:.60}"))
-    return table
-
-
-def _not_pairs(name: str, found: str, shape: tuple[int, ...] = ()) -> str:
-    advice = ""
-    if len(shape) == 2 and shape[0] == shape[1]:
-        advice = "; for a dense n x n matrix use Constraints.from_matrix"
-    elif shape == (2,):
-        advice = "; write a single pair as [(0, 1)]"
-    return f"{name} must be pairs of row numbers, that is of shape (m, 2), {found}{advice}"
-
-
-def _as_integers(pairs: NDArray[Any], name: str) -> Pairs:
-    if pairs.dtype in (np.int32, np.int64):
-        return pairs
-    if pairs.dtype.kind in "bc":
-        raise TypeError(f"{name} must hold row numbers, got {pairs.dtype} values")
-    if pairs.dtype.kind == "i":
-        return pairs.astype(np.int64)
-    try:
-        numbers = pairs.astype(np.float64)
-    except (TypeError, ValueError):
-        raise TypeError(
-            f"{name} must hold row numbers, got {pairs[0].tolist()}; "
-            "for pairs of ids use Constraints.from_ids"
-        ) from None
-    wrong = ~(np.isfinite(numbers) & (numbers == np.floor(numbers)))
-    if wrong.any():
-        position = int(np.flatnonzero(wrong.any(axis=1))[0])
-        raise TypeError(
-            f"{name} must hold whole row numbers; pair {position} is {pairs[position].tolist()}"
-        )
-    # What cannot be a row number may not fit into an integer either.
-    return np.clip(numbers, -1, MOST_ROWS).astype(np.int64)
-
-
-def _as_group(group: ArrayLike, position: int) -> NDArray[np.int64]:
-    if type(group).__module__.partition(".")[0] == "pandas" and hasattr(group, "get_indexer"):
-        raise TypeError(
-            f"group {position} is a pandas index, which holds labels and not row numbers; "
-            "df.groupby(...).indices.values() gives row numbers"
-        )
-    rows = np.asarray(sorted(group) if isinstance(group, Set) else group)
-    if rows.ndim != 1:
-        raise ValueError(f"group {position} must be a list of row numbers, got shape {rows.shape}")
-    if rows.size and rows.dtype.kind not in "iu":
-        raise TypeError(f"group {position} must hold row numbers, got {rows.dtype} values")
-    return rows.astype(np.int64)
-
-
-def _check_disjoint(groups: list[NDArray[np.int64]]) -> None:
-    rows = np.concatenate([np.unique(group) for group in groups] or [np.empty(0, np.int64)])
-    values, counts = np.unique(rows, return_counts=True)
-    if (counts > 1).any():
-        row = int(values[np.argmax(counts > 1)])
-        first, second = [n for n, group in enumerate(groups) if row in group][:2]
-        raise ValueError(f"row {row} is in groups {first} and {second}, which exclude each other")
-
-
-def _as_rows(rows: ArrayLike, n_rows: int | None) -> NDArray[np.int64]:
-    """Row numbers, or the rows of a mask."""
-    kept = np.asarray(rows)
-    if kept.ndim != 1 or (kept.size and kept.dtype.kind not in "iub"):
-        raise TypeError(f"rows must be row numbers or a mask, got {rows!r:.60}")
-    if kept.dtype.kind == "b":
-        if n_rows is not None and kept.size != n_rows:
-            raise ValueError(f"the mask has {kept.size} entries for {n_rows} rows")
-        return np.flatnonzero(kept)
-    kept = kept.astype(np.int64)
-    most = MOST_ROWS if n_rows is None else n_rows
-    if kept.size and (kept.min() < 0 or kept.max() >= most):
-        wrong = kept[(kept < 0) | (kept >= most)]
-        raise ValueError(f"row {int(wrong[0])} is out of range for {most} rows")
-    return kept
-
-
-def _pairs_of_matrix(matrix: Any, name: str) -> Pairs:
-    entries = sparse.coo_array(matrix)
-    _check_square(entries.shape, name)
-    pairs = np.column_stack(entries.coords).astype(np.int64, copy=False)[entries.data != 0]
-    upper = _upper_triangle(pairs)
-    return _unordered(pairs[upper], pairs[~upper])
-
-
-def _check_square(shape: tuple[int, ...], name: str) -> None:
-    if len(shape) != 2 or shape[0] != shape[1]:
-        raise ValueError(f"{name} must be a square matrix over the rows, got shape {shape}")
-
-
-def _upper_triangle(pairs: Pairs) -> NDArray[np.bool_]:
-    return np.asarray(pairs[:, 0] <= pairs[:, 1])
-
-
-def _unordered(upper: Pairs, lower: Pairs) -> Pairs:
-    """One pair for the two entries of a symmetric matrix; the diagonal says nothing."""
-    pairs = np.concatenate([upper, lower[:, ::-1]])
-    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
-    return np.unique(pairs, axis=0) if pairs.size else pairs
-
-
-def _is_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
-    """Cells that are None, or NaN, NaT or NA, which do not equal themselves, or say so in words."""
-    if values.dtype.kind in "OU":
-        return np.array([_is_missing_value(value) for value in values.tolist()], dtype=bool)
-    return np.asarray(values != values)
-
-
-def _is_missing_value(value: object) -> bool:
-    if isinstance(value, str):
-        return value.strip().lower() in UNKNOWN_LABELS
-    try:
-        return value is None or bool(value != value)
-    except TypeError:  # NA does not know whether it does
-        return True
-
-
-def _codes(labels: NDArray[Any]) -> NDArray[np.intp]:
-    """Give a number to each distinct label; those of objects need not be comparable."""
-    if labels.dtype.kind != "O":
-        return np.unique(labels, return_inverse=True)[1]
-    numbers: dict[Any, int] = {}
-    return np.array([numbers.setdefault(label, len(numbers)) for label in labels], dtype=np.intp)
-
-
-def _frozen(pairs: Pairs) -> Pairs:
-    view = pairs.view()
-    view.flags.writeable = False
-    return view
-
-
-def _check_pairs_differ(cannot_link: Pairs) -> None:
-    same = cannot_link[:, 0] == cannot_link[:, 1]
-    if same.any():
-        position = int(np.argmax(same))
-        row = int(cannot_link[position, 0])
-        raise ValueError(
-            f"cannot_link pair {position} is ({row}, {row}): a row cannot be apart from itself"
-        )
-
-
-def _check_range(pairs: Pairs, n_rows: int, name: str) -> None:
-    if not pairs.size or (pairs.min() >= 0 and pairs.max() < n_rows):
-        return
-    wrong = (pairs < 0) | (pairs >= n_rows)
-    position = int(np.flatnonzero(wrong.any(axis=1))[0])
-    first, second = (int(row) for row in pairs[position])
-    where = f"{name} pair {position}, ({first}, {second})"
-    if min(first, second) < 0:
-        raise ValueError(f"{where}: row {min(first, second)} is negative")
-    if n_rows == MOST_ROWS:
-        raise ValueError(f"{where}: row {max(first, second)} is too large, even for 32 bits")
-    raise ValueError(
-        f"{where}: row {max(first, second)} is out of range for {n_rows} rows, "
-        "which are counted from 0 by position"
-    )
-
-
 def _random_mask(size: int, share: float, rng: np.random.Generator) -> NDArray[np.bool_]:
     return rng.permutation(size) < round(share * size)
 
@@ -587,33 +401,6 @@ def _groups(must_link: Pairs, size: int) -> NDArray[np.int32]:
     links = (must_link[:, 0], must_link[:, 1])
     graph = sparse.coo_array((np.ones(len(must_link), dtype=np.int8), links), (size, size))
     return np.asarray(sparse.csgraph.connected_components(graph, directed=False)[1])
-
-
-def _rows_of_ids(ids: ArrayLike) -> dict[Any, int]:
-    names = np.asarray(ids, dtype=object)
-    if names.ndim != 1:
-        raise ValueError(f"ids must be one-dimensional, one per row, got shape {names.shape}")
-    rows = {name: row for row, name in enumerate(names.tolist())}
-    if len(rows) < names.size:
-        counts = Counter(names.tolist())
-        name, count = counts.most_common(1)[0]
-        raise ValueError(f"the id {name!r} stands for {count} rows; an id must name one row")
-    return rows
-
-
-def _pairs_of_ids(value: object, rows: dict[Any, int], name: str) -> Pairs | None:
-    if value is None:
-        return None
-    pairs = _as_table(value, name, object)  # as objects: 7 and "7" are two ids
-    if pairs.size and (pairs.ndim != 2 or pairs.shape[1] != 2):
-        raise ValueError(f"{name} must be pairs of ids, that is of shape (m, 2), got {pairs.shape}")
-    try:
-        found = [rows[entry] for pair in pairs.tolist() for entry in pair]
-    except KeyError as error:
-        unknown = error.args[0]
-        position = next(i for i, pair in enumerate(pairs.tolist()) if unknown in pair)
-        raise ValueError(f"{name} pair {position}: no row has the id {unknown!r}") from None
-    return np.array(found, dtype=np.int64).reshape(-1, 2)
 
 
 def _subset(constraints: Constraints, rows: NDArray[np.int64], size: int) -> Constraints:

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from kempe import _core
-from kempe.constraints import Constraints, Pairs
+from kempe.constraints import Constraints
 from kempe.exceptions import Interrupted
 from kempe.graph.cannot_link import CannotLinkGraph
+from kempe.pairs import Pairs
 
 # How many rows or pairs a message shows before it says "and so on".
 SHOWN = 12

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kempe import _core
-from kempe.constraints import Constraints, Pairs
+from kempe.constraints import Constraints
 from kempe.memetic.sequential import SequentialDescent
+from kempe.pairs import Pairs
 from kempe.problem import Colours, Problem
 from kempe.search.descent import Context
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kempe.constraints import UNKNOWN_LABELS
+from kempe.pairs import UNKNOWN_LABELS
 
 # Among labels -1 means unknown, among numbers it is one.
 MISSING = UNKNOWN_LABELS - {"-1"}

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from kempe.constraints import MOST_ROWS
+from kempe.pairs import MOST_ROWS
 from kempe.tables.delimited import DelimitedTable
 from kempe.tables.formats import open_table, text
 from kempe.tables.ids import Ids
