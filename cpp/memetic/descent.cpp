@@ -26,6 +26,7 @@ Descent<T>::Descent(const Instance& instance, const Points<T>& points, int k)
       failed_(instance.constrained_vertices.size() * k),
       blocked_(instance.size),
       neighbourhood_(instance, k),
+      ejection_(instance, partition_, k),
       distance_(k),
       insertion_(k) {
     candidates_.reserve(k);
@@ -660,14 +661,35 @@ void Descent<T>::swap_chains_by_table(Stopper& stopper) {
     disturbed_.assign(instance_.constrained_vertices.size(), now_);
     objective_ = Objective::fixed_centroids;
     const bool standing = std::exchange(standing_, false);
-    for (Vertex v : instance_.constrained_vertices)
-        if (blocked_[v] && !stopper.should_stop()) try_table(v);
+    look_at_table(stopper);
     standing_ = standing;
     objective_ = objective;
     if (changed_[recent_[0]] <= before)
         now_ = before;  // nothing was swapped
     else if (objective == Objective::inertia)
         follow_means(before);
+}
+
+// Those that something stands in the way of, then whoever is near to what has changed. Every change
+// lowers the cost by a share of its terms, so this ends.
+template <class T>
+void Descent<T>::look_at_table(Stopper& stopper) {
+    queued_.assign(instance_.constrained_vertices.size(), false);
+    disturbed_queue_.clear();
+    for (Vertex v : instance_.constrained_vertices)
+        if (blocked_[v]) enqueue(v);
+    while (!disturbed_queue_.empty() && !stopper.should_stop()) {
+        const Vertex v = disturbed_queue_.front();
+        disturbed_queue_.pop_front();
+        queued_[partition_.slot(v)] = false;
+        try_table(v);
+    }
+}
+
+template <class T>
+void Descent<T>::enqueue(Vertex v) {
+    if (std::exchange(queued_[partition_.slot(v)], true)) return;
+    disturbed_queue_.push_back(v);
 }
 
 template <class T>
@@ -679,7 +701,7 @@ void Descent<T>::try_table(Vertex v) {
         if (row[c] < row[own] * (1 - kTableRounding)) candidates_.emplace_back(row[c], c);
     std::sort(candidates_.begin(), candidates_.end());
     for (const auto& [distance, c] : candidates_)
-        if (!failed_undisturbed(v, c) && swap_if_priced(v, c)) return;
+        if (eject_if_priced(v, c) || (!failed_undisturbed(v, c) && swap_if_priced(v, c))) return;
 }
 
 // While the table stands, a chain changes only with its vertices. Looking at v and its
@@ -692,10 +714,24 @@ bool Descent<T>::failed_undisturbed(Vertex v, Colour other) const {
 
 template <class T>
 void Descent<T>::disturb_neighbourhood() {
-    for (Vertex u : partition_.chain()) {
+    const auto disturb = [&](Vertex u) {
         disturbed_[partition_.slot(u)] = now_;
-        for (Vertex x : instance_.graph.neighbours(u)) disturbed_[partition_.slot(x)] = now_;
+        enqueue(u);
+    };
+    for (Vertex u : partition_.chain()) {
+        disturb(u);
+        for (Vertex x : instance_.graph.neighbours(u)) disturb(x);
     }
+}
+
+template <class T>
+bool Descent<T>::eject_if_priced(Vertex v, Colour to) {
+    const auto& moves = ejection_.find(v, to, table_.data(), kTableRounding);
+    for (const auto& move : moves) {
+        swap(partition_.single(move.vertex, move.to));
+        disturb_neighbourhood();
+    }
+    return !moves.empty();
 }
 
 template <class T>

@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "basics/stopper.h"
+#include "memetic/ejection.h"
 #include "memetic/lone_moves.h"
 #include "memetic/neighbourhood.h"
 #include "memetic/partition.h"
@@ -129,9 +131,12 @@ class Descent {
 
     // Whole chains, priced by a table.
     void swap_chains_by_table(Stopper& stopper);
+    void look_at_table(Stopper& stopper);
+    void enqueue(Vertex v);
     void try_table(Vertex v);
     bool failed_undisturbed(Vertex v, Colour other) const;
     void disturb_neighbourhood();
+    bool eject_if_priced(Vertex v, Colour to);
     bool swap_if_priced(Vertex v, Colour to);
     void follow_means(Time since);
 
@@ -175,7 +180,10 @@ class Descent {
     std::vector<Bounds> remembered_;  // bounds before the running trial, where it changed them
 
     std::vector<float> table_;
+    Ejection<T> ejection_;
     std::vector<Time> disturbed_;  // per constrained vertex: when it or a neighbour was recoloured
+    std::deque<Vertex> disturbed_queue_;  // those that have not looked at the table since
+    std::vector<char> queued_;            // per constrained vertex: whether it is there
     std::vector<double> distance_, insertion_;
     std::vector<std::pair<double, Colour>> candidates_;
 };

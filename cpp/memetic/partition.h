@@ -48,6 +48,7 @@ class Partition {
     bool has_few_features() const { return !by_feature_.empty(); }
     const T* point(Vertex v) const { return points_[v]; }
     const std::vector<Vertex>& chain() const { return chain_.vertices(); }
+    const NeighbourCounts<ConstrainedVertices>& neighbours() const { return neighbours_; }
 
     // Position of a constrained vertex among them.
     std::size_t slot(Vertex v) const { return neighbours_.rows()[v]; }
@@ -133,6 +134,8 @@ class Partition {
     // `follow_moves`, those of many vertices at once; the centroids stay.
     bool move_alone(Vertex v, Colour to);
     void follow_moves();
+    // Change the colour and nothing else: for what is only looked at, and then undone.
+    void recolour(Vertex v, Colour to);
 
     // Between begin_trial() and end_trial(), recolourings are logged so that they can be undone.
     void begin_trial();
@@ -155,7 +158,6 @@ class Partition {
     void add_to_shift(Vertex u, double w, const double* origin);
     template <class Add>
     Chain walk(Vertex v, Colour to, Add&& add);
-    void recolour(Vertex v, Colour to);
     void move_means(const Chain& chain);
     void compute_means();
     void copy_by_feature(Colour c);
