@@ -27,7 +27,8 @@ class Graph:
 class Instance:
     """The immutable problem; borrows its arrays and keeps them alive.
 
-    A supernode's point is ``rows[source]`` if ``source >= 0``, else ``merged[~source]``.
+    A supernode's point is ``rows[source]`` if ``source >= 0``, else ``merged[~source]``. One that
+    is made ``beside`` another shares its threads.
     """
 
     def __init__(
@@ -38,6 +39,7 @@ class Instance:
         weight: _Floats,
         graph: Graph,
         n_threads: int = 1,
+        beside: Instance | None = None,
     ) -> None: ...
     @property
     def is_large(self) -> bool:

@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from queue import SimpleQueue
 
 import numpy as np
@@ -22,6 +22,8 @@ from kempe.kskm.shift import match
 from kempe.memetic.enumeration import best_of_all
 from kempe.memetic.glass import annealed, is_glassy
 from kempe.memetic.params import MemeticParams, Plan
+from kempe.memetic.sequential import SequentialDescent
+from kempe.memetic.sketch import sketch
 from kempe.memetic.start import Starts
 from kempe.problem import Colours, Problem
 from kempe.search.descent import Budget, Context
@@ -81,7 +83,12 @@ def memetic_search(
         starts = Starts.prepared(context, plan, init)
         if plan.enumerates:
             return _enumerate(starts, plan, recorder, context)
-        _MemeticSearch(starts, plan, recorder).run(rng, n_jobs)
+        # A single descent would not earn back what a sketch costs.
+        if plan.sketches and recorder.mutations_left:
+            rough = sketch(problem, rng, recorder.stopper)
+        else:
+            rough = problem
+        _MemeticSearch(starts, plan, recorder, rough).run(rng, n_jobs)
         return None
 
     return recorder.follow(search)
@@ -130,6 +137,11 @@ class _MemeticSearch:
     starts: Starts
     plan: Plan
     recorder: Recorder
+    rough: Problem  # where clusterings are made and improved: the problem, or a sketch of it
+
+    def __post_init__(self) -> None:
+        # A descent has working memory for one problem.
+        self._last_descent = SequentialDescent()
 
     def run(self, rng: np.random.Generator, n_jobs: int) -> None:
         population: list[Solution] = []
@@ -242,15 +254,27 @@ class _MemeticSearch:
     ) -> Iterator[_Step]:
         """Make a clustering and improve it, step by step, by at most so many mutations."""
         descent = self.plan.descent.for_thread()
+        rough = replace(context, problem=self.rough)
         if number < self.plan.population_size:
-            colours, kind = self.starts.make(context, number), "start"
+            colours, kind = self.starts.make(rough, number), "start"
         else:
-            colours, kind = self._recombined(context, population), "recombine"
-        colours = descent.descend(context, colours)
-        yield _Step(full_solution(context.problem, colours), kind, 1)
-        budget = Budget(mutations - 1, self.plan.patience, self.recorder.target)
-        for improved, tries in descent.improve(context, colours, budget):
-            yield _Step(full_solution(context.problem, improved), "relocate", tries)
+            colours, kind = self._recombined(rough, population), "recombine"
+        colours = descent.descend(rough, colours)
+        yield _Step(self._finished(context, colours), kind, 1)
+        target = -math.inf if self._is_sketched else self.recorder.target
+        budget = Budget(mutations - 1, self.plan.patience, target)
+        for improved, tries in descent.improve(rough, colours, budget):
+            yield _Step(self._finished(context, improved), "relocate", tries)
+
+    @property
+    def _is_sketched(self) -> bool:
+        return self.rough is not self.recorder.problem
+
+    def _finished(self, context: Context, colours: Colours) -> Solution:
+        """Go on from a local optimum of the sketch, if there is one, to one of the problem."""
+        if self._is_sketched:
+            colours = self._last_descent.descend(context, colours)
+        return full_solution(context.problem, colours)
 
     def _recombined(self, context: Context, population: list[Solution]) -> Colours:
         """Settle a parent on centroids of which each comes from it or from another parent."""
