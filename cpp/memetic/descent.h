@@ -4,17 +4,16 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <deque>
 #include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "basics/stopper.h"
-#include "memetic/ejection.h"
 #include "memetic/lone_moves.h"
 #include "memetic/neighbourhood.h"
 #include "memetic/partition.h"
+#include "memetic/table_search.h"
 
 namespace kempe {
 
@@ -56,7 +55,7 @@ class Descent {
     static constexpr double kRounding = 1e-12;
     static constexpr double kSafety = 1e-9;
     static constexpr double kManyValues = 2e6;
-    static constexpr double kTableRounding = 1e-5;
+    static constexpr double kNearlyAsLow = 1e-3;
     static constexpr int kTrustedPasses = 1000;
     static constexpr std::size_t kManyMoves = 50;
     static constexpr double kHopelessShare = 3e-3, kHopelessSteps = 40;
@@ -131,13 +130,7 @@ class Descent {
 
     // Whole chains, priced by a table.
     void swap_chains_by_table(Stopper& stopper);
-    void look_at_table(Stopper& stopper);
-    void enqueue(Vertex v);
-    void try_table(Vertex v);
-    bool failed_undisturbed(Vertex v, Colour other) const;
-    void disturb_neighbourhood();
-    bool eject_if_priced(Vertex v, Colour to);
-    bool swap_if_priced(Vertex v, Colour to);
+    bool is_worth_a_thorough_look() const;
     void follow_means(Time since);
 
     const Instance& instance_;
@@ -179,11 +172,7 @@ class Descent {
     std::vector<Vertex> visits_;      // vertices that the running trial may concern
     std::vector<Bounds> remembered_;  // bounds before the running trial, where it changed them
 
-    std::vector<float> table_;
-    Ejection<T> ejection_;
-    std::vector<Time> disturbed_;  // per constrained vertex: when it or a neighbour was recoloured
-    std::deque<Vertex> disturbed_queue_;  // those that have not looked at the table since
-    std::vector<char> queued_;            // per constrained vertex: whether it is there
+    TableSearch<T> table_search_;
     std::vector<double> distance_, insertion_;
     std::vector<std::pair<double, Colour>> candidates_;
 };

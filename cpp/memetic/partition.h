@@ -99,12 +99,9 @@ class Partition {
     // weight * (point - centroid of `from`), positive for what enters `from`, negative for what
     // leaves.
     Chain collect(Vertex v, Colour to);
-    // The same without the points: `price` is the change at fixed centroids, from a table of
-    // squared distances of the constrained vertices to the centroids, and `turnover` the sum of its
-    // absolute terms.
-    Chain collect_priced(Vertex v, Colour to, const float* table, double& price, double& turnover);
-    // What `collect` would have gathered from the points.
-    void gather_shift(const Chain& chain);
+    // Only find the chain, for chain(). Returns false, having found a part of it, if it has more
+    // than so many vertices.
+    bool collect_up_to(Vertex v, Colour to, std::size_t longest);
 
     double distance_to_mean(Colour c) const;
 

@@ -35,6 +35,9 @@ from kempe.search.seeding import Init
 # Where a problem is glassy, so many generations are annealed.
 ANNEALED_GENERATIONS = 2
 
+# Starts in a sketch cost little, so the best of so many is improved.
+SKETCHED_STARTS = 6
+
 # Relative difference of inertia up to which two clusterings are taken for the same.
 SAME = 1e-9
 
@@ -80,14 +83,12 @@ def memetic_search(
 
     def search() -> tuple[str, None] | None:
         context = recorder.context(rng)
-        starts = Starts.prepared(context, plan, init)
+        # A single descent would not earn back what a sketch costs.
+        sketches = plan.sketches and recorder.mutations_left > 0
+        starts = Starts.prepared(context, plan, init, SKETCHED_STARTS if sketches else 1)
         if plan.enumerates:
             return _enumerate(starts, plan, recorder, context)
-        # A single descent would not earn back what a sketch costs.
-        if plan.sketches and recorder.mutations_left:
-            rough = sketch(problem, rng, recorder.stopper)
-        else:
-            rough = problem
+        rough = sketch(problem, rng, recorder.stopper) if sketches else problem
         _MemeticSearch(starts, plan, recorder, rough).run(rng, n_jobs)
         return None
 
@@ -256,7 +257,8 @@ class _MemeticSearch:
         descent = self.plan.descent.for_thread()
         rough = replace(context, problem=self.rough)
         if number < self.plan.population_size:
-            colours, kind = self.starts.make(rough, number), "start"
+            given = self.starts.is_given(number)
+            colours, kind = self.starts.make(context if given else rough, number), "start"
         else:
             colours, kind = self._recombined(rough, population), "recombine"
         colours = descent.descend(rough, colours)
