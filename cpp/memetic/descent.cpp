@@ -90,7 +90,7 @@ void Descent<T>::run(Objective objective, Stopper& stopper) {
                 pass(stopper);
         } while (now_ != before && !stopper.stopped() && goes_down());
         if (many_values_)
-            swap_chains_by_table(stopper);
+            swap_chains_by_table(is_worth_a_thorough_look(), stopper);
         else
             swap_whole_chains(stopper);
     } while (now_ != before && !stopper.stopped() && goes_down());
@@ -652,8 +652,8 @@ inline void Descent<T>::remember_failure(const Chain& chain) {
 // are priced by a table, at centroids that stand still until the end. That lowers the inertia
 // as well, but a chain which improves only if the centroids follow is missed.
 template <class T>
-void Descent<T>::swap_chains_by_table(Stopper& stopper) {
-    const auto recolourings = table_search_.run(blocked_, is_worth_a_thorough_look(), stopper);
+void Descent<T>::swap_chains_by_table(bool thorough, Stopper& stopper) {
+    const auto recolourings = table_search_.run(blocked_, thorough, stopper);
     const Objective objective = std::exchange(objective_, Objective::fixed_centroids);
     const bool standing = std::exchange(standing_, false);
     const Time before = now_;
@@ -661,6 +661,13 @@ void Descent<T>::swap_chains_by_table(Stopper& stopper) {
     standing_ = standing;
     objective_ = objective;
     if (now_ != before && objective == Objective::inertia) follow_means(before);
+}
+
+template <class T>
+void Descent<T>::assign_by_table(bool thorough, Stopper& stopper) {
+    objective_ = Objective::fixed_centroids;
+    std::fill(blocked_.begin(), blocked_.end(), true);
+    swap_chains_by_table(thorough, stopper);
 }
 
 // A thorough search takes as long as several sweeps, and what it gains is little.

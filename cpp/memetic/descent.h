@@ -36,6 +36,9 @@ class Descent {
     void run(Objective objective, Stopper& stopper);
     // From what was loaded to a local optimum of the inertia.
     void descend(Stopper& stopper);
+    // Only what large data of many features does with chains: recolour the constrained vertices
+    // at the prices of a table.
+    void assign_by_table(bool thorough, Stopper& stopper);
 
     // A trial starts from a local optimum and is kept or undone as a whole. Vertices that it
     // cannot concern are not looked at.
@@ -129,7 +132,7 @@ class Descent {
     void remember_failure(const Chain& chain);
 
     // Whole chains, priced by a table.
-    void swap_chains_by_table(Stopper& stopper);
+    void swap_chains_by_table(bool thorough, Stopper& stopper);
     bool is_worth_a_thorough_look() const;
     void follow_means(Time since);
 

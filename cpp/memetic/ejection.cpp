@@ -51,9 +51,9 @@ bool Ejection<T>::make_room(Vertex v, double limit, int depth) {
     const int blockers = neighbours[v][own];
     if (blockers == 0) return true;
     if (depth == 0 || blockers > kMostBlockers) return false;
-    return neighbours.for_neighbours_in(
-        v, own, partition_.colours().data(),
-        [&](Vertex u) { return !stays(u) && send_away(u, limit, depth - 1); });
+    return neighbours.for_neighbours_in(v, own, partition_.colours().data(), [&](Vertex u) {
+        return !stays(u) && send_away(u, limit, depth - 1);
+    });
 }
 
 // To the nearest cluster that it can enter alone, or to a nearer one where room can be made.

@@ -108,9 +108,8 @@ Chain Partition<T>::collect(Vertex v, Colour to) {
 
 template <class T>
 bool Partition<T>::collect_up_to(Vertex v, Colour to, std::size_t longest) {
-    return chain_.collect(neighbours_, colour_.data(), v, to, [&](Vertex, Colour) {
-        return chain_.vertices().size() <= longest;
-    });
+    return chain_.collect(neighbours_, colour_.data(), v, to,
+                          [&](Vertex, Colour) { return chain_.vertices().size() <= longest; });
 }
 
 template <class T>

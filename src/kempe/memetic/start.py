@@ -78,7 +78,9 @@ class Starts:
         draws they have a better beginning.
         """
         drawn = isinstance(self.init, str)
-        return problem.core.is_large and drawn and (self.draws > 1 or not self.plan.saturation_rounds)
+        return (
+            problem.core.is_large and drawn and (self.draws > 1 or not self.plan.saturation_rounds)
+        )
 
 
 def _repeated(context: Context, colours: Colours, rounds: int) -> Colours:
