@@ -7,7 +7,7 @@ import pytest
 
 from kempe import Constraints, KempeKMeans, _core
 from kempe.memetic import MemeticParams
-from kempe.memetic.sketch import is_worth_sketching, n_axes, sketch
+from kempe.memetic.sketch import Sketch, is_worth_sketching, n_axes
 from kempe.problem import Problem
 
 K = 4
@@ -31,12 +31,14 @@ def build(case, **options):
 
 
 def sketch_of(problem, seed=0):
-    return sketch(problem, np.random.default_rng(seed), _core.Stopper())
+    return Sketch.draw(problem, np.random.default_rng(seed), _core.Stopper())
 
 
 def test_a_sketch_has_few_dimensions_and_keeps_what_tells_clusters_apart(case):
     problem, hidden = build(case), case[2].astype(np.int32)
-    rough = sketch_of(problem)
+    sketch = sketch_of(problem)
+    rough = sketch.rough
+    assert sketch.whole is problem
     assert rough.n_features == n_axes(problem) < D / 4
     assert rough.n_supernodes == problem.n_supernodes
     assert rough.graph is problem.graph
@@ -44,6 +46,24 @@ def test_a_sketch_has_few_dimensions_and_keeps_what_tells_clusters_apart(case):
     explained = [p.inertia(nothing) - p.inertia(hidden) for p in (problem, rough)]
     assert explained[1] == pytest.approx(explained[0], rel=0.05)
     assert rough.inertia(hidden) < problem.inertia(hidden)
+    assert sketch.is_faithful(hidden)
+
+
+def test_a_sketch_of_noise_is_given_up(case, monkeypatch):
+    rng = np.random.default_rng(2)
+    noise = rng.normal(size=(N, D)).astype(np.float32), case[1], case[2]
+    looked = []
+    faithful = Sketch.is_faithful
+    monkeypatch.setattr(
+        Sketch, "is_faithful", lambda self, c: looked.append(faithful(self, c)) or looked[-1]
+    )
+    model = fitted(noise, max_mutations=80, params=MemeticParams(extra_relocations=5))
+    assert looked
+    assert not any(looked)
+    # Two of the first generation, and one look at what became of them; none later.
+    assert len(looked) == 3
+    alone = fitted(noise, max_mutations=0)
+    assert model.inertia_ < alone.inertia_
 
 
 def test_along_all_axes_a_problem_is_what_it_was():
@@ -103,9 +123,9 @@ def test_given_centroids_and_a_target_hold_for_all_dimensions(case):
 
 
 def test_a_single_descent_makes_no_sketch(case, monkeypatch):
-    monkeypatch.setattr("kempe.memetic.memetic.sketch", None)
+    monkeypatch.delattr(Sketch, "draw")
     assert fitted(case, max_mutations=0).n_iter_ == 1
-    with pytest.raises(TypeError):
+    with pytest.raises(AttributeError):
         fitted(case, max_mutations=1)
 
 
