@@ -132,6 +132,13 @@ ARGUMENTS: dict[str, Callable[[Rng], list[Any]]] = {
     "Instance.enter": lambda rng: [instance(rng)],
     "Instance.leave": lambda rng: [instance(rng)],
     "SequentialSearch": lambda rng: [instance(rng), 3],
+    "SequentialSearch.assign_by_table": lambda rng: [
+        search(rng),
+        colours(rng),
+        centroids(rng),
+        True,
+        soon(),
+    ],
     "SequentialSearch.descend": lambda rng: [search(rng), colours(rng), soon()],
     "SequentialSearch.estimate": lambda rng: [search(rng), colours(rng), 1, 5],
     "SequentialSearch.relocate": lambda rng: [

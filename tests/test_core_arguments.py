@@ -255,6 +255,7 @@ def instance_kernels():
         yield lambda x=wrong: _core.simultaneous_step(core, colours, x), message
         yield lambda x=wrong: _core.simultaneous_settle(core, colours, x, never()), message
         yield lambda x=wrong: search.settle(colours, x, never()), message
+        yield lambda x=wrong: search.assign_by_table(colours, x, True, never()), message
     for wrong, message in [
         (ints(0, 1, 3, 0), "outside"),
         (ints(0, 1, -1, 0), "outside"),
@@ -269,6 +270,7 @@ def instance_kernels():
         yield lambda x=wrong: _core.three_colour_moves(core, x, np.ones(3, bool), never()), message
         yield lambda x=wrong: _core.fill_empty(core, x, 3), message
         yield lambda x=wrong: search.settle(x, centroids, never()), message
+        yield lambda x=wrong: search.assign_by_table(x, centroids, True, never()), message
         yield lambda x=wrong: search.descend(x, never()), message
         yield lambda x=wrong: search.relocate(x, 1, 1, 0, 0.0, 1, never()), message
         yield lambda x=wrong: search.estimate(x, 0, 0), message

@@ -26,6 +26,7 @@ Descent<T>::Descent(const Instance& instance, const Points<T>& points, int k)
       failed_(instance.constrained_vertices.size() * k),
       blocked_(instance.size),
       neighbourhood_(instance, k),
+      table_search_(instance, partition_, k),
       distance_(k),
       insertion_(k) {
     candidates_.reserve(k);
@@ -89,7 +90,7 @@ void Descent<T>::run(Objective objective, Stopper& stopper) {
                 pass(stopper);
         } while (now_ != before && !stopper.stopped() && goes_down());
         if (many_values_)
-            swap_chains_by_table(stopper);
+            swap_chains_by_table(is_worth_a_thorough_look(), stopper);
         else
             swap_whole_chains(stopper);
     } while (now_ != before && !stopper.stopped() && goes_down());
@@ -651,65 +652,29 @@ inline void Descent<T>::remember_failure(const Chain& chain) {
 // are priced by a table, at centroids that stand still until the end. That lowers the inertia
 // as well, but a chain which improves only if the centroids follow is missed.
 template <class T>
-void Descent<T>::swap_chains_by_table(Stopper& stopper) {
-    if (std::find(blocked_.begin(), blocked_.end(), true) == blocked_.end()) return;
-    partition_.fill_table(table_);
-    const Objective objective = objective_;
-    const Time before = now_;
-    advance();
-    disturbed_.assign(instance_.constrained_vertices.size(), now_);
-    objective_ = Objective::fixed_centroids;
+void Descent<T>::swap_chains_by_table(bool thorough, Stopper& stopper) {
+    const auto recolourings = table_search_.run(blocked_, thorough, stopper);
+    const Objective objective = std::exchange(objective_, Objective::fixed_centroids);
     const bool standing = std::exchange(standing_, false);
-    for (Vertex v : instance_.constrained_vertices)
-        if (blocked_[v] && !stopper.should_stop()) try_table(v);
+    const Time before = now_;
+    for (const auto& [v, to] : recolourings) swap(partition_.single(v, to));
     standing_ = standing;
     objective_ = objective;
-    if (changed_[recent_[0]] <= before)
-        now_ = before;  // nothing was swapped
-    else if (objective == Objective::inertia)
-        follow_means(before);
+    if (now_ != before && objective == Objective::inertia) follow_means(before);
 }
 
 template <class T>
-void Descent<T>::try_table(Vertex v) {
-    const float* row = table_.data() + partition_.slot(v) * k_;
-    const Colour own = partition_.colour(v);
-    candidates_.clear();
-    for (Colour c = 0; c < k_; ++c)
-        if (row[c] < row[own] * (1 - kTableRounding)) candidates_.emplace_back(row[c], c);
-    std::sort(candidates_.begin(), candidates_.end());
-    for (const auto& [distance, c] : candidates_)
-        if (!failed_undisturbed(v, c) && swap_if_priced(v, c)) return;
+void Descent<T>::assign_by_table(bool thorough, Stopper& stopper) {
+    objective_ = Objective::fixed_centroids;
+    std::fill(blocked_.begin(), blocked_.end(), true);
+    swap_chains_by_table(thorough, stopper);
 }
 
-// While the table stands, a chain changes only with its vertices. Looking at v and its
-// neighbours alone may overlook a change further along; those nearer to it will see it.
+// A thorough search takes as long as several sweeps, and what it gains is little.
 template <class T>
-bool Descent<T>::failed_undisturbed(Vertex v, Colour other) const {
-    const std::size_t slot = partition_.slot(v);
-    return failed_[slot * k_ + other] >= disturbed_[slot];
-}
-
-template <class T>
-void Descent<T>::disturb_neighbourhood() {
-    for (Vertex u : partition_.chain()) {
-        disturbed_[partition_.slot(u)] = now_;
-        for (Vertex x : instance_.graph.neighbours(u)) disturbed_[partition_.slot(x)] = now_;
-    }
-}
-
-template <class T>
-bool Descent<T>::swap_if_priced(Vertex v, Colour to) {
-    double price, turnover;
-    const Chain chain = partition_.collect_priced(v, to, table_.data(), price, turnover);
-    if (partition_.empties(chain) || !(price < -kTableRounding * turnover)) {
-        remember_failure(chain);
-        return false;
-    }
-    partition_.gather_shift(chain);
-    swap(chain);
-    disturb_neighbourhood();
-    return true;
+bool Descent<T>::is_worth_a_thorough_look() const {
+    if (objective_ != Objective::inertia) return false;
+    return !trial_ || partition_.inertia() < trial_start_ * (1 + kNearlyAsLow);
 }
 
 // Put the centroids of clusters that changed after `since` back on their means.

@@ -13,6 +13,7 @@
 #include "memetic/lone_moves.h"
 #include "memetic/neighbourhood.h"
 #include "memetic/partition.h"
+#include "memetic/table_search.h"
 
 namespace kempe {
 
@@ -35,6 +36,9 @@ class Descent {
     void run(Objective objective, Stopper& stopper);
     // From what was loaded to a local optimum of the inertia.
     void descend(Stopper& stopper);
+    // Only what large data of many features does with chains: recolour the constrained vertices
+    // at the prices of a table.
+    void assign_by_table(bool thorough, Stopper& stopper);
 
     // A trial starts from a local optimum and is kept or undone as a whole. Vertices that it
     // cannot concern are not looked at.
@@ -54,7 +58,7 @@ class Descent {
     static constexpr double kRounding = 1e-12;
     static constexpr double kSafety = 1e-9;
     static constexpr double kManyValues = 2e6;
-    static constexpr double kTableRounding = 1e-5;
+    static constexpr double kNearlyAsLow = 1e-3;
     static constexpr int kTrustedPasses = 1000;
     static constexpr std::size_t kManyMoves = 50;
     static constexpr double kHopelessShare = 3e-3, kHopelessSteps = 40;
@@ -128,11 +132,8 @@ class Descent {
     void remember_failure(const Chain& chain);
 
     // Whole chains, priced by a table.
-    void swap_chains_by_table(Stopper& stopper);
-    void try_table(Vertex v);
-    bool failed_undisturbed(Vertex v, Colour other) const;
-    void disturb_neighbourhood();
-    bool swap_if_priced(Vertex v, Colour to);
+    void swap_chains_by_table(bool thorough, Stopper& stopper);
+    bool is_worth_a_thorough_look() const;
     void follow_means(Time since);
 
     const Instance& instance_;
@@ -174,8 +175,7 @@ class Descent {
     std::vector<Vertex> visits_;      // vertices that the running trial may concern
     std::vector<Bounds> remembered_;  // bounds before the running trial, where it changed them
 
-    std::vector<float> table_;
-    std::vector<Time> disturbed_;  // per constrained vertex: when it or a neighbour was recoloured
+    TableSearch<T> table_search_;
     std::vector<double> distance_, insertion_;
     std::vector<std::pair<double, Colour>> candidates_;
 };

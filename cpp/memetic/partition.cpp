@@ -107,25 +107,9 @@ Chain Partition<T>::collect(Vertex v, Colour to) {
 }
 
 template <class T>
-Chain Partition<T>::collect_priced(Vertex v, Colour to, const float* table, double& price,
-                                   double& turnover) {
-    price = turnover = 0.0;
-    const Colour from = colour_[v];
-    return walk(v, to, [&](Vertex u, double w) {
-        const float* row = table + slot(u) * k_;
-        const double term = w * (static_cast<double>(row[from]) - row[to]);
-        price += term;
-        turnover += std::abs(term);
-    });
-}
-
-template <class T>
-void Partition<T>::gather_shift(const Chain& chain) {
-    std::fill(shift_.begin(), shift_.end(), 0.0);
-    const double* origin = centroid(chain.from);
-    for (Vertex u : chain_.vertices())
-        add_to_shift(u, colour_[u] == chain.from ? -instance_.weight[u] : instance_.weight[u],
-                     origin);
+bool Partition<T>::collect_up_to(Vertex v, Colour to, std::size_t longest) {
+    return chain_.collect(neighbours_, colour_.data(), v, to,
+                          [&](Vertex, Colour) { return chain_.vertices().size() <= longest; });
 }
 
 template <class T>

@@ -48,6 +48,7 @@ class Partition {
     bool has_few_features() const { return !by_feature_.empty(); }
     const T* point(Vertex v) const { return points_[v]; }
     const std::vector<Vertex>& chain() const { return chain_.vertices(); }
+    const NeighbourCounts<ConstrainedVertices>& neighbours() const { return neighbours_; }
 
     // Position of a constrained vertex among them.
     std::size_t slot(Vertex v) const { return neighbours_.rows()[v]; }
@@ -98,12 +99,9 @@ class Partition {
     // weight * (point - centroid of `from`), positive for what enters `from`, negative for what
     // leaves.
     Chain collect(Vertex v, Colour to);
-    // The same without the points: `price` is the change at fixed centroids, from a table of
-    // squared distances of the constrained vertices to the centroids, and `turnover` the sum of its
-    // absolute terms.
-    Chain collect_priced(Vertex v, Colour to, const float* table, double& price, double& turnover);
-    // What `collect` would have gathered from the points.
-    void gather_shift(const Chain& chain);
+    // Only find the chain, for chain(). Returns false, having found a part of it, if it has more
+    // than so many vertices.
+    bool collect_up_to(Vertex v, Colour to, std::size_t longest);
 
     double distance_to_mean(Colour c) const;
 
@@ -133,6 +131,8 @@ class Partition {
     // `follow_moves`, those of many vertices at once; the centroids stay.
     bool move_alone(Vertex v, Colour to);
     void follow_moves();
+    // Change the colour and nothing else: for what is only looked at, and then undone.
+    void recolour(Vertex v, Colour to);
 
     // Between begin_trial() and end_trial(), recolourings are logged so that they can be undone.
     void begin_trial();
@@ -155,7 +155,6 @@ class Partition {
     void add_to_shift(Vertex u, double w, const double* origin);
     template <class Add>
     Chain walk(Vertex v, Colour to, Add&& add);
-    void recolour(Vertex v, Colour to);
     void move_means(const Chain& chain);
     void compute_means();
     void copy_by_feature(Colour c);

@@ -50,15 +50,14 @@ class SequentialSearch {
     }
 
     Out1<Colour> settle(In1<Colour> colours, In2<double> centroids, Stopper& stopper) {
-        check(colours);
-        check(centroids);
-        return work([&](auto& engine) {
-            engine.load(colours.data());
-            for (Colour c = 0; c < k_; ++c)
-                engine.descent.place_centroid(
-                    c, centroids.data() + std::size_t(c) * instance_.dimension);
-            engine.descent.run(Objective::fixed_centroids, stopper);
-        });
+        return work_at(colours, centroids,
+                       [&](auto& descent) { descent.run(Objective::fixed_centroids, stopper); });
+    }
+
+    Out1<Colour> assign_by_table(In1<Colour> colours, In2<double> centroids, bool thorough,
+                                 Stopper& stopper) {
+        return work_at(colours, centroids,
+                       [&](auto& descent) { descent.assign_by_table(thorough, stopper); });
     }
 
     Out1<Colour> descend(In1<Colour> colours, Stopper& stopper) {
@@ -116,6 +115,20 @@ class SequentialSearch {
         }));
     }
 
+    // The same for a descent with the colours, and centroids placed.
+    template <class Body>
+    Out1<Colour> work_at(const In1<Colour>& colours, const In2<double>& centroids, Body&& body) {
+        check(colours);
+        check(centroids);
+        return work([&](auto& engine) {
+            engine.load(colours.data());
+            for (Colour c = 0; c < k_; ++c)
+                engine.descent.place_centroid(
+                    c, centroids.data() + std::size_t(c) * instance_.dimension);
+            body(engine.descent);
+        });
+    }
+
     const Instance& instance_;
     int k_;
     std::variant<std::unique_ptr<Engine<double>>, std::unique_ptr<Engine<float>>> engine_;
@@ -129,6 +142,8 @@ void bind_sequential(nb::module_& m) {
              nb::keep_alive<1, 2>())
         .def("settle", &SequentialSearch::settle, nb::arg("colours"), nb::arg("centroids"),
              nb::arg("stopper"))
+        .def("assign_by_table", &SequentialSearch::assign_by_table, nb::arg("colours"),
+             nb::arg("centroids"), nb::arg("thorough"), nb::arg("stopper"))
         .def("descend", &SequentialSearch::descend, nb::arg("colours"), nb::arg("stopper"))
         .def("estimate", &SequentialSearch::estimate, nb::arg("colours"), nb::arg("removed"),
              nb::arg("onto"))

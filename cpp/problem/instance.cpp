@@ -46,9 +46,10 @@ void check_shapes(const In2<T>& rows, const In2<T>& merged, const In1<std::int32
 
 template <class T>
 void construct(Instance* self, In2<T> rows, In2<T> merged, In1<std::int32_t> source,
-               In1<double> weight, const StoredGraph& graph, int n_threads) {
+               In1<double> weight, const StoredGraph& graph, int n_threads,
+               const Instance* beside) {
     check_shapes(rows, merged, source, weight, graph);
-    auto pool = std::make_unique<Pool>(n_threads);
+    auto pool = beside ? beside->pool : std::make_shared<Pool>(n_threads);
     unlocked([&] {
         check_sources(source, rows.shape(0), merged.shape(0));
         check_weights(weight);
@@ -76,8 +77,9 @@ void bind_instance(nb::module_& m) {
     const auto borrow = [](auto& cls, auto constructor) {
         cls.def("__init__", constructor, nb::arg("rows").noconvert(), nb::arg("merged").noconvert(),
                 nb::arg("source").noconvert(), nb::arg("weight").noconvert(), nb::arg("graph"),
-                nb::arg("n_threads") = 1, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(),
-                nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>(), nb::keep_alive<1, 6>());
+                nb::arg("n_threads") = 1, nb::arg("beside") = nb::none(), nb::keep_alive<1, 2>(),
+                nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>(),
+                nb::keep_alive<1, 6>());
     };
     nb::class_<Instance> cls(m, "Instance");
     borrow(cls, &construct<float>);

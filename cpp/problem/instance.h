@@ -41,7 +41,7 @@ struct Instance {
     // graph code. The others are constrained.
     std::vector<Vertex> free_vertices;
     std::vector<Vertex> constrained_vertices;
-    std::unique_ptr<Pool> pool;  // works for every kernel that is given the instance
+    std::shared_ptr<Pool> pool;  // works for every kernel that is given the instance
 
     // Whether loops over vertices are worth several threads, and bounds worth their memory.
     bool is_large() const { return double(size) * dimension >= kLarge; }

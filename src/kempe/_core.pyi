@@ -27,7 +27,8 @@ class Graph:
 class Instance:
     """The immutable problem; borrows its arrays and keeps them alive.
 
-    A supernode's point is ``rows[source]`` if ``source >= 0``, else ``merged[~source]``.
+    A supernode's point is ``rows[source]`` if ``source >= 0``, else ``merged[~source]``. One that
+    is made ``beside`` another shares its threads.
     """
 
     def __init__(
@@ -38,6 +39,7 @@ class Instance:
         weight: _Floats,
         graph: Graph,
         n_threads: int = 1,
+        beside: Instance | None = None,
     ) -> None: ...
     @property
     def is_large(self) -> bool:
@@ -298,6 +300,14 @@ class SequentialSearch:
     def __init__(self, instance: Instance, n_clusters: int) -> None: ...
     def settle(self, colours: _Ints, centroids: _Floats, stopper: Stopper) -> _Ints:
         """Swap chains that lower the cost to fixed centroids until none is left."""
+    def assign_by_table(
+        self, colours: _Ints, centroids: _Floats, thorough: bool, stopper: Stopper
+    ) -> _Ints:
+        """Recolour by ejection chains and short Kempe chains, as ``descend`` does on large data.
+
+        Costs to fixed centroids are rounded to single precision. A thorough search also puts each
+        supernode where it wants to be and sees what comes of it.
+        """
     def descend(self, colours: _Ints, stopper: Stopper) -> _Ints:
         """Swap chains that lower the inertia, centroids following, until none is left."""
     def estimate(self, colours: _Ints, removed: int, onto: int) -> float:

@@ -5,7 +5,7 @@ Searches work on supernodes; only what a publication defines on rows looks at ro
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,9 @@ Centroids = NDArray[np.float64]
 # Data up to this size is copied and centred, which keeps digits when the data has a large
 # offset; larger data is read in place.
 CENTRE_UP_TO_BYTES = 64 * 2**20
+
+# Rows that are copied at a time where all of the data would be too much.
+ROWS_AT_A_TIME = 1024
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,6 +183,36 @@ class Problem:
     def points(self, vertices: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
         """Mean points of some supernodes."""
         return _core.points(self.core, np.asarray(vertices, dtype=np.int32))
+
+    def projected(self, origin: NDArray[np.float64], axes: NDArray[np.float64]) -> Problem:
+        """Give the same rows and pairs in other coordinates, those along some axes.
+
+        Clusterings of one are clusterings of the other. Where axes are orthogonal and of length 1,
+        no inertia is higher there.
+
+        Parameters
+        ----------
+        origin
+            What becomes 0.
+        axes
+            One per column.
+        """
+        dtype = self.rows.dtype
+        rows = np.empty((self.n_rows, axes.shape[1]), dtype=dtype)
+        offset, directions = origin.astype(dtype), axes.astype(dtype)
+        for start in range(0, self.n_rows, ROWS_AT_A_TIME):
+            block = slice(start, start + ROWS_AT_A_TIME)
+            rows[block] = (self.rows[block] - offset) @ directions
+        source, merged, within = _merge(rows, self.supernode, self.n_supernodes, self.row_weight)
+        return replace(
+            self,
+            rows=rows,
+            within=within,
+            shift=(self.shift + origin) @ axes,
+            core=_core.Instance(
+                rows, merged, source, self.weight, self.graph.core, beside=self.core
+            ),
+        )
 
 
 def _centred(X: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.float64]]:

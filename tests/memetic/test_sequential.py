@@ -270,6 +270,59 @@ def test_large_data_of_many_features_is_left_without_an_improving_chain(dtype):
     assert_no_worse(problem, after, relocate(problem, after, tries=3).colours)
 
 
+def assign_by_table(problem, colours, centroids, thorough):
+    """Repeat the kernel until it changes nothing, as a descent does."""
+    search = _core.SequentialSearch(problem.core, problem.n_clusters)
+    while True:
+        before = colours
+        colours = search.assign_by_table(colours, centroids, thorough, _core.Stopper())
+        if (colours == before).all():
+            return colours
+
+
+@pytest.mark.parametrize("thorough", [False, True])
+@pytest.mark.parametrize("density", [0.05, 0.2, 0.5])
+@pytest.mark.parametrize("seed", range(10))
+def test_no_chain_and_no_ejection_improves_what_was_assigned_by_a_table(seed, density, thorough):
+    problem, colours = random_problem(seed, n=40, k=5, density=density, weighted=seed % 2 == 1)
+    centroids = random_centroids(problem, seed)
+    # Supernodes without any pair are not looked at.
+    free = problem.graph.degree == 0
+    colours[free] = problem.costs(centroids)[free].argmin(axis=1)
+    after = assign_by_table(problem, colours, centroids, thorough)
+    np.testing.assert_array_equal(after[free], colours[free])
+    assert problem.is_proper(after)
+    assert set(colours.tolist()) <= set(after.tolist())
+    twin = Twin(problem, centroids)
+    assert twin.cost(after) <= twin.cost(colours)
+    assert twin.improving_chain(after) is None
+    assert twin.improving_ejection(after) is None
+
+
+def test_several_neighbours_in_the_way_are_sent_where_each_likes_best():
+    # Row 0 lies on centroid 0, where rows 1 to 3 are; those prefer clusters 1, 2 and 3 to its own.
+    centroids = np.array([[0.0, 0.0], [2.0, 0.0], [0.0, 2.0], [-2.0, 0.0], [0.0, -9.0]])
+    X = np.vstack([[0.0, 0.0], 0.45 * centroids[1:4], centroids])
+    problem = build(X, k=5, cannot_link=[(0, 1), (0, 2), (0, 3)])
+    colours = np.array([4, 0, 0, 0, 0, 1, 2, 3, 4], dtype=np.int32)
+    after = assign_by_table(problem, colours, centroids - problem.shift, False)
+    assert after[:4].tolist() == [0, 1, 2, 3]
+
+
+def test_a_thorough_search_of_the_table_is_no_worse_and_sometimes_better():
+    gains = []
+    for seed in range(30):
+        problem, colours = random_problem(seed, n=45, k=4, density=0.2)
+        centroids = random_centroids(problem, seed)
+        quick, thorough = (
+            problem.inertia(assign_by_table(problem, colours, centroids, choice), centroids)
+            for choice in (False, True)
+        )
+        gains.append(quick - thorough)
+    assert min(gains) >= -1e-6
+    assert max(gains) > 0.1
+
+
 def test_free_vertices_alone_go_where_hartigan_and_wong_send_them():
     X = np.concatenate([rng().normal(size=(20, 2)), 8 + rng(1).normal(size=(20, 2))])
     after = descend(build(X, k=2), np.tile([0, 1], 20).astype(np.int32))

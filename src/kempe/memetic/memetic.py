@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from queue import SimpleQueue
 
 import numpy as np
@@ -22,6 +22,8 @@ from kempe.kskm.shift import match
 from kempe.memetic.enumeration import best_of_all
 from kempe.memetic.glass import annealed, is_glassy
 from kempe.memetic.params import MemeticParams, Plan
+from kempe.memetic.sequential import SequentialDescent
+from kempe.memetic.sketch import Sketch
 from kempe.memetic.start import Starts
 from kempe.problem import Colours, Problem
 from kempe.search.descent import Budget, Context
@@ -32,6 +34,9 @@ from kempe.search.seeding import Init
 
 # Where a problem is glassy, so many generations are annealed.
 ANNEALED_GENERATIONS = 2
+
+# Starts in a sketch cost little, so the best of so many is improved.
+SKETCHED_STARTS = 6
 
 # Relative difference of inertia up to which two clusterings are taken for the same.
 SAME = 1e-9
@@ -78,10 +83,13 @@ def memetic_search(
 
     def search() -> tuple[str, None] | None:
         context = recorder.context(rng)
-        starts = Starts.prepared(context, plan, init)
+        # A single descent would not earn back what a sketch costs.
+        sketches = plan.sketches and recorder.mutations_left > 0
+        starts = Starts.prepared(context, plan, init, SKETCHED_STARTS if sketches else 1)
         if plan.enumerates:
             return _enumerate(starts, plan, recorder, context)
-        _MemeticSearch(starts, plan, recorder).run(rng, n_jobs)
+        sketch = Sketch.draw(problem, rng, recorder.stopper) if sketches else None
+        _MemeticSearch(starts, plan, recorder, sketch).run(rng, n_jobs)
         return None
 
     return recorder.follow(search)
@@ -130,6 +138,11 @@ class _MemeticSearch:
     starts: Starts
     plan: Plan
     recorder: Recorder
+    sketch: Sketch | None = None  # where clusterings are made and improved, if there is one
+
+    def __post_init__(self) -> None:
+        # A descent has working memory for one problem.
+        self._last_descent = SequentialDescent()
 
     def run(self, rng: np.random.Generator, n_jobs: int) -> None:
         population: list[Solution] = []
@@ -147,6 +160,7 @@ class _MemeticSearch:
                     return
                 if first == self.plan.generation_size and self._is_glassy(newcomers):
                     newcomers += self._annealed_generations(newcomers, rng, pool, n_jobs)
+                self._judge_sketch(newcomers)
                 population = self._survivors([*population, *newcomers])
                 if self._is_exhausted(population, first) or agreement.reached_by(newcomers):
                     return
@@ -241,16 +255,36 @@ class _MemeticSearch:
         self, context: Context, population: list[Solution], number: int, mutations: int
     ) -> Iterator[_Step]:
         """Make a clustering and improve it, step by step, by at most so many mutations."""
-        descent = self.plan.descent.for_thread()
+        descent, sketch = self.plan.descent.for_thread(), self.sketch
+        rough = context if sketch is None else replace(context, problem=sketch.rough)
         if number < self.plan.population_size:
-            colours, kind = self.starts.make(context, number), "start"
+            given = self.starts.is_given(number)
+            colours, kind = self.starts.make(context if given else rough, number), "start"
         else:
-            colours, kind = self._recombined(context, population), "recombine"
-        colours = descent.descend(context, colours)
-        yield _Step(full_solution(context.problem, colours), kind, 1)
-        budget = Budget(mutations - 1, self.plan.patience, self.recorder.target)
-        for improved, tries in descent.improve(context, colours, budget):
-            yield _Step(full_solution(context.problem, improved), "relocate", tries)
+            colours, kind = self._recombined(rough, population), "recombine"
+        colours = descent.descend(rough, colours)
+        solution = self._finished(context, colours)
+        yield _Step(solution, kind, 1)
+        if sketch is not None and not sketch.is_faithful(solution.colours):
+            descent, rough, colours = self._last_descent, context, solution.colours
+        # Costs in a sketch are lower, and no target is meant for them.
+        target = self.recorder.target if rough is context else -math.inf
+        budget = Budget(mutations - 1, self.plan.patience, target)
+        for improved, tries in descent.improve(rough, colours, budget):
+            yield _Step(self._finished(context, improved), "relocate", tries)
+
+    def _finished(self, context: Context, colours: Colours) -> Solution:
+        """Go on from a local optimum of the sketch, if there is one, to one of the problem."""
+        if self.sketch is not None:
+            colours = self._last_descent.descend(context, colours)
+        return full_solution(context.problem, colours)
+
+    def _judge_sketch(self, newcomers: list[Solution]) -> None:
+        """Give up a sketch that does not hold what tells clusters apart."""
+        if self.sketch is None or all(self.sketch.is_faithful(one.colours) for one in newcomers):
+            return
+        self.sketch = None
+        self.starts = replace(self.starts, draws=1)
 
     def _recombined(self, context: Context, population: list[Solution]) -> Colours:
         """Settle a parent on centroids of which each comes from it or from another parent."""

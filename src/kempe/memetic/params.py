@@ -9,6 +9,7 @@ from typing import Any
 from kempe.memetic.annealing import AnnealingDescent
 from kempe.memetic.enumeration import is_enumerable
 from kempe.memetic.sequential import SequentialDescent
+from kempe.memetic.sketch import is_worth_sketching
 from kempe.problem import Problem
 from kempe.search.descent import Descent
 
@@ -116,6 +117,7 @@ class MemeticParams:
             saturation_rounds=self.saturation_rounds if dense else 0,
             exhaustive_start=self.exhaustive_start,
             enumerates=is_enumerable(problem, self.enumerate_up_to),
+            sketches=is_worth_sketching(problem) and not annealed,
         )
 
     def _anneals(self, problem: Problem) -> bool:
@@ -164,6 +166,8 @@ class Plan:
         Whether to search for a first colouring where DSATUR finds none.
     enumerates
         Whether to look at all clusterings, the first descent apart.
+    sketches
+        Whether to search in few dimensions, and descend in all of them from what is found there.
     """
 
     descent: Descent
@@ -175,3 +179,4 @@ class Plan:
     enumerates: bool = False
     agreement: int = 0
     anneals_glass: bool = False
+    sketches: bool = False

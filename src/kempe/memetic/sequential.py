@@ -13,8 +13,9 @@ from kempe import _core
 from kempe.problem import Centroids, Colours, Problem
 from kempe.search.descent import Budget, Context, Descent, Improvement
 
-# Relocations between two looks at callbacks and stopping rules.
+# Relocations between two looks at callbacks and stopping rules. Those of large data take long.
 BATCH = 64
+LARGE_BATCH = 8
 
 
 class SequentialDescent(Descent):
@@ -41,11 +42,12 @@ class SequentialDescent(Descent):
         repeats only work that a relocation touches, so only the last of each batch is handed out.
         """
         problem, stopper = context.problem, context.stopper
+        batch = LARGE_BATCH if problem.core.is_large else BATCH
         left, failures = budget.tries, 0
         while failures < budget.patience and left > 0 and not stopper.stopped:
             colours, tries, failures = self._search(problem).relocate(
                 colours,
-                tries=min(BATCH, left),
+                tries=min(batch, left),
                 patience=budget.patience,
                 failures=failures,
                 target=budget.target - problem.within,

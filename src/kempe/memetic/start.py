@@ -23,39 +23,64 @@ class Starts:
     ----------
     known
         A colouring to fall back on, where finding one may take long.
+    draws
+        Centroids are drawn so many times, and the best colouring is taken.
     """
 
     plan: Plan
     init: Init
     known: Colours | None = None
+    draws: int = 1
 
     @classmethod
-    def prepared(cls, context: Context, plan: Plan, init: Init) -> Starts:
+    def prepared(cls, context: Context, plan: Plan, init: Init, draws: int = 1) -> Starts:
         """Look for a colouring once, for all starts, where the graph is tight."""
         problem = context.problem
         tight = plan.exhaustive_start and problem.graph.is_tight(problem.n_clusters)
-        return cls(plan, init, any_colouring(context) if tight else None)
+        return cls(plan, init, any_colouring(context) if tight else None, draws)
+
+    def is_given(self, number: int) -> bool:
+        """Whether centroids were given for this start; they serve the first alone."""
+        return number == 0 and not isinstance(self.init, str)
 
     def make(self, context: Context, number: int) -> Colours:
-        """Make the start of this number; centroids that were given serve the first alone."""
-        given = isinstance(self.init, str) or number == 0
-        init = self.init if given else "k-means++"
+        """Make the start of this number."""
+        best = self._draw(context, number)
+        if self.draws == 1 or self.is_given(number):
+            return best
+        for _ in range(1, self.draws):
+            if context.stopper.look():
+                break
+            best = min(best, self._draw(context, number), key=context.problem.inertia)
+        return best
+
+    def _draw(self, context: Context, number: int) -> Colours:
+        drawn = self.init if isinstance(self.init, str) else "k-means++"
+        init = self.init if self.is_given(number) else drawn
         centroids = starting_centroids(context.problem, init, context.rng)
         exhaustive = self.plan.exhaustive_start
-        if self._is_sampled(context.problem):
+        sampled = self._is_sampled(context.problem)
+        if sampled:
             centroids = refined_centroids(context.problem, centroids, context.rng, context.stopper)
-            return first_colouring(context, centroids, exhaustive=exhaustive, known=self.known)
         if self.plan.saturation_rounds and self.known is None:
             colours = first_colouring(context, centroids, exhaustive=exhaustive)
             return _repeated(context, colours, self.plan.saturation_rounds)
+        if sampled:
+            return first_colouring(context, centroids, exhaustive=exhaustive, known=self.known)
         return starting_solution(
             context, centroids, self.plan.descent, exhaustive=exhaustive, known=self.known
         )
 
     def _is_sampled(self, problem: Problem) -> bool:
-        """Whether to refine centroids that were drawn, which pays for large data alone."""
+        """Whether to refine centroids that were drawn, which pays for large data alone.
+
+        Where constraints are dense, rounds of colouring take their place, but for one of several
+        draws they have a better beginning.
+        """
         drawn = isinstance(self.init, str)
-        return problem.core.is_large and drawn and not self.plan.saturation_rounds
+        return (
+            problem.core.is_large and drawn and (self.draws > 1 or not self.plan.saturation_rounds)
+        )
 
 
 def _repeated(context: Context, colours: Colours, rounds: int) -> Colours:
