@@ -216,7 +216,7 @@ def crowd(
     centroids: _Floats,
     cluster_weight: _Floats,
 ) -> tuple[_Floats, _Floats, _Floats, _Longs, _Floats, int]:
-    """What rows that go to their nearest centroids add up to, those in ``held`` left out.
+    """Add up rows at their nearest centroids, those in ``held`` left out.
 
     Per cluster the weight, the weighted sum of differences to the centroid, and the cost; rows that
     another cluster would take for less once means follow, and how much less; the costliest row, or

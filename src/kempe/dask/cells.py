@@ -64,7 +64,7 @@ def summary(free: PartedRows, n_cells: int) -> Cells:
     n_cells
         Most cells.
     """
-    share = max(LEAST_CELLS, -(-SPARE * n_cells // len(free.parts.rows)))
+    share = max(LEAST_CELLS, -(-SPARE * n_cells // len(free.parts)))
     cells = free.map(part_cells, min(share, n_cells), name="cells")
     found: Cells = compute([tree(partial(Cells.merged, most=n_cells), cells)])[0]
     return Cells(found.points - free.origin, found.weight, found.within)

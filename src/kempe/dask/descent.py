@@ -84,6 +84,9 @@ class Descender:
             If must-link pairs leave fewer groups of rows than clusters.
         """
         origin = parts.facts.sums / parts.facts.total
+        if not named.numbers.size:
+            nobody = replace(Gathered.empty(n_clusters, parts.n_features), shift=origin)
+            return cls(parts, named, origin, nobody, np.empty(0, dtype=np.int32), settings)
         points, weight = parts.gathered(named.numbers)
         rows = points.astype(np.float64) - origin
         problem = Problem.build(
@@ -103,8 +106,9 @@ class Descender:
 
     @property
     def problem(self) -> Problem:
-        """The gathered supernodes alone."""
-        return self.gathered.beside(np.empty((0, self.parts.n_features)), np.empty(0), 0.0)
+        """The gathered supernodes, and behind them all other rows as one."""
+        rest = self.parts.facts.total - self.gathered.weight.sum()
+        return self.gathered.beside(np.zeros((1, self.parts.n_features)), np.array([rest]), 0.0)
 
     @property
     def n_supernodes(self) -> int:
@@ -164,6 +168,13 @@ class Descender:
         return way.found(_joined(found, recorder.follow(search)))
 
 
+@dataclass(frozen=True)
+class _Reported(Solution):
+    """What a recorder keeps, with what the labels are made of."""
+
+    meeting: Meeting
+
+
 class _Way:
     """One way down."""
 
@@ -172,13 +183,12 @@ class _Way:
         self._free = descender.free
         self._recorder = recorder
         self._context = recorder.context(rng)
-        self._best: Meeting | None = None
 
     def known_colouring(self) -> Colours | None:
         """Look for a colouring before anything else where that may take long, or fail."""
         problem = self._context.problem
         tight = problem.graph.is_tight(problem.n_clusters)
-        return any_colouring(self._context) if tight and self._exhaustive else None
+        return any_colouring(self._context)[:-1] if tight and self._exhaustive else None
 
     @property
     def _exhaustive(self) -> bool:
@@ -215,26 +225,29 @@ class _Way:
         context = self._context
         search = BatchedSearch(self._free, context.rng, context.stopper)
         for meeting in search.descend(self._of.gathered, centroids, colours):
-            solution = Solution(meeting.colours, meeting.inertia)
-            if self._recorder.record(solution, "descend"):
-                self._best = meeting
+            solution = _Reported(meeting.colours, meeting.inertia, meeting)
+            self._recorder.record(solution, "descend")
             if once or self._recorder.should_stop():
                 return
 
     def found(self, result: Result) -> Found:
         """Make the best clustering on the way what it is to others."""
-        of, best = self._of, self._best
-        assert best is not None
+        of, solution = self._of, result.solution
+        assert isinstance(solution, _Reported)
+        best = solution.meeting
         colours = best.colours[: len(of.gathered)]
-        if not self._context.problem.is_proper(colours):  # the last line of defence
+        if not self._context.problem.is_proper(
+            np.append(colours, 0).astype(np.int32)
+        ):  # the last line of defence
             raise AssertionError("internal error: a clustering violates a cannot-link pair")
-        result = replace(result, n_supernodes=of.n_supernodes)
+        own = Solution(colours, best.inertia)
+        result = replace(result, solution=own, n_supernodes=of.n_supernodes)
         tasks = self._free.label_tasks(best, of.named.numbers, of.supernode)
         return Found(result, best.means + of.origin, tasks)
 
 
 def _joined(search: Result, descent: Result) -> Result:
-    """The history of a search over summaries, and of the descent on all rows after it."""
+    """Put the history of the descent on all rows behind that of the search before it."""
     rows = search.statistics.rows()
     last = rows[-1][0] if rows else 0
     history = Statistics(*map(list, zip(*rows, strict=True))) if rows else Statistics()

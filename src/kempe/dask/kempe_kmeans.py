@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from numbers import Integral
 from pathlib import Path
@@ -218,10 +219,7 @@ class KempeKMeans(OnOneMachine):
 
     def _fit_here(self, parts: Parts, named: NamedRows) -> None:
         """Gather all rows."""
-        rows, weights = zip(
-            *compute([task(_both, *each) for each in zip(parts.rows, parts.weights, strict=True)]),
-            strict=True,
-        )
+        rows, weights = zip(*compute(parts.map(_both)), strict=True)
         data, weight = np.concatenate(rows), np.concatenate(weights)
         super().fit(
             data,
@@ -341,15 +339,11 @@ class KempeKMeans(OnOneMachine):
         if not library().is_dask_collection(X):
             return super().score(X, y, sample_weight)
         parts = self._new_parts(X, sample_weight)
-        scores = self._tasks(score_of_part, parts, weighted=True)
+        scores = self._tasks(score_of_part, parts)
         return library().array.from_delayed(tree(sum, scores), shape=(), dtype=np.float64)
 
-    def _tasks(self, function: Any, parts: Parts, *, weighted: bool = False) -> list[Any]:
-        centres = self.cluster_centers_.astype(np.float64)
-        if not weighted:
-            return [task(function, rows, centres) for rows in parts.rows]
-        both = zip(parts.rows, parts.weights, strict=True)
-        return [task(function, rows, centres, weight) for rows, weight in both]
+    def _tasks(self, function: Any, parts: Parts) -> list[Any]:
+        return parts.map(function, self.cluster_centers_.astype(np.float64))
 
     def _new_parts(self, X: Any, sample_weight: Any = None) -> Parts:
         check_is_fitted(self, "cluster_centers_")
@@ -365,13 +359,14 @@ class KempeKMeans(OnOneMachine):
         return parts
 
     def on_one_machine(self) -> OnOneMachine:
-        """Give the fitted model as :class:`kempe.KempeKMeans`, without the labels."""
+        """Give the fitted model as :class:`kempe.KempeKMeans`, with empty labels."""
         check_is_fitted(self, "cluster_centers_")
         model = OnOneMachine()
         model.set_params(**{name: getattr(self, name) for name in model.get_params()})
-        for name, value in vars(self).items():
-            if name.endswith("_") and name != "labels_":
-                setattr(model, name, value)
+        model.__dict__.update({key: value for key, value in vars(self).items() if key[-1] == "_"})
+        model.labels_ = np.empty(0, dtype=np.int32)
+        colours = self.result_.solution.colours
+        model.result_ = replace(self.result_, n_supernodes=colours.size)
         return model
 
     def save(self, path: str | Path) -> None:

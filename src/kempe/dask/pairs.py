@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kempe.constraints import Constraints, as_constraints
-from kempe.dask.parts import Parts
+from kempe.dask.parts import Parts, delayed_parts
 from kempe.dask.tasks import compute, library, task
 from kempe.exceptions import InfeasibleConstraintsError
 from kempe.graph.certificates import Clique, CriticalPairs, MustLinkPath
@@ -43,9 +43,9 @@ class NamedRows:
     def by_id(cls, parts: Parts, must_link: Any, cannot_link: Any, ids: Any) -> NamedRows:
         """Find the rows that pairs of ids name, wherever they are."""
         wanted = {name for pairs in (must_link, cannot_link) for name in _names(pairs)}
-        raw = np.ravel(ids.to_delayed()).tolist()
-        if len(raw) != len(parts.rows):
-            raise ValueError(f"ids have {len(raw)} parts but X has {len(parts.rows)}")
+        raw = delayed_parts(ids)
+        if len(raw) != len(parts):
+            raise ValueError(f"ids have {len(raw)} parts but X has {len(parts)}")
         found = compute([task(_rows_with_ids, part, wanted, name="ids") for part in raw])
         numbers = np.concatenate(
             [first + rows for first, (rows, _) in zip(parts.first, found, strict=True)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -97,10 +97,10 @@ class Parts:
     ----------
     source
         The collection.
-    rows
-        A task for each part that gives its rows, float32 or float64.
-    weights
-        A task for each part that gives the weights of its rows, empty if all are 1.
+    raw
+        A task for each part, as the collection has it.
+    raw_weights
+        A task for each part that gives the weights of its rows, or an empty array if all are 1.
     n_features
         Number of columns.
     names
@@ -110,8 +110,8 @@ class Parts:
     """
 
     source: Any
-    rows: list[Any]
-    weights: list[Any]
+    raw: list[Any]
+    raw_weights: list[Any]
     n_features: int
     names: NDArray[np.object_] | None
     dtype: np.dtype[Any]
@@ -125,19 +125,47 @@ class Parts:
             dtype, width = _common_type(X.dtypes), len(X.columns)
             if all(isinstance(name, str) for name in X.columns):
                 names = np.asarray(X.columns, dtype=object)
-            raw = X.to_delayed()
+            raw = delayed_parts(X)
         else:
             X = X if isinstance(X, da.Array) else da.from_array(np.asarray(X))
             if X.ndim != 2:
                 raise ValueError(f"Expected 2D array, got {X.ndim}D array instead")
             X = X.rechunk({1: -1})
             dtype, width = _common_type([X.dtype]), X.shape[1]
-            raw = X.to_delayed().ravel().tolist()
-        rows = [task(as_rows, part, dtype, name="rows") for part in raw]
-        weights = [np.empty(0)] * len(rows)
+            raw = delayed_parts(X)
+        weights = [np.empty(0)] * len(raw)
         if sample_weight is not None:
-            weights = _weights(sample_weight, X, len(rows))
-        return cls(X, rows, weights, width, names, dtype)
+            weights = _weights(sample_weight, X, len(raw))
+        return cls(X, raw, weights, width, names, dtype)
+
+    def __len__(self) -> int:
+        return len(self.raw)
+
+    def map(
+        self,
+        function: Callable[..., Any],
+        *arguments: Any,
+        each: Sequence[Sequence[Any]] = (),
+        name: str | None = None,
+    ) -> list[Any]:
+        """Give a task for each part: ``function(rows, weight, *one of each, *arguments)``.
+
+        Parameters
+        ----------
+        function
+            Gets the rows, float32 or float64, and their weights, empty if all are 1.
+        arguments
+            The same for all parts.
+        each
+            Lists with an argument for each part.
+        name
+            What dashboards call the tasks.
+        """
+        name = name or function.__name__
+        parts = zip(self.raw, self.raw_weights, *each, strict=True)
+        return [
+            task(_on_part, function, self.dtype, *part, *arguments, name=name) for part in parts
+        ]
 
     @property
     def is_frame(self) -> bool:
@@ -147,10 +175,7 @@ class Parts:
     @cached_property
     def facts(self) -> Facts:
         """Look at all rows once."""
-        parts = [
-            task(Facts.of, rows, weight, name="facts")
-            for rows, weight in zip(self.rows, self.weights, strict=True)
-        ]
+        parts = self.map(Facts.of, name="facts")
         facts: Facts = compute([tree(Facts.merged, parts)])[0]
         if facts.fault:
             raise ValueError(facts.fault)
@@ -174,14 +199,11 @@ class Parts:
 
     def gathered(self, numbers: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[np.float64]]:
         """Fetch rows with ascending numbers, and their weights."""
-        tasks = [
-            task(_chosen, rows, weight, numbers[where] - first, name="gather")
-            for rows, weight, where, first in zip(
-                self.rows, self.weights, self.split(numbers), self.first, strict=True
-            )
-            if where.start < where.stop
-        ]
-        found = compute(tasks) or [(np.empty((0, self.n_features)), np.empty(0))]
+        where = self.split(numbers)
+        positions = [numbers[part] - first for part, first in zip(where, self.first, strict=True)]
+        tasks = self.map(_chosen, each=[positions], name="gather")
+        found = compute([each for each, some in zip(tasks, positions, strict=True) if some.size])
+        found = found or [(np.empty((0, self.n_features)), np.empty(0))]
         points, weights = zip(*found, strict=True)
         return np.concatenate(points), np.concatenate(weights)
 
@@ -193,11 +215,21 @@ def is_frame(X: Any) -> bool:
     return hasattr(X, "columns") and X.ndim == 2
 
 
-def as_rows(raw: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Make an array of one part of a collection."""
+def delayed_parts(collection: Any) -> list[Any]:
+    """Give a task for each part of a collection."""
+    # The optimiser of frames may join parts, and those of ids and weights otherwise than of rows.
+    parts: list[Any] = np.ravel(collection.to_delayed(optimize_graph=False)).tolist()
+    return parts
+
+
+def _on_part(
+    function: Callable[..., Any], dtype: np.dtype[Any], raw: Any, weight: Any, *arguments: Any
+) -> Any:
+    """Make arrays of one part of a collection and of its weights, and call a function."""
     if hasattr(raw, "to_numpy"):
         raw = raw.to_numpy(dtype=dtype, na_value=np.nan)
-    return np.ascontiguousarray(raw, dtype=dtype)
+    rows = np.ascontiguousarray(raw, dtype=dtype)
+    return function(rows, np.ascontiguousarray(weight, dtype=np.float64), *arguments)
 
 
 def _common_type(types: Any) -> np.dtype[Any]:
@@ -213,17 +245,13 @@ def _weights(sample_weight: Any, X: Any, count: int) -> list[Any]:
         if is_frame(X) or np.isnan(lengths).any():
             raise TypeError("sample_weight must be a Dask collection with the parts of X")
         sample_weight = dask.array.from_array(np.asarray(sample_weight), chunks=(lengths,))
-    elif isinstance(sample_weight, dask.array.Array) and isinstance(X, dask.array.Array):
-        if sample_weight.shape[0] == X.shape[0] and not np.isnan(X.shape[0]):
-            sample_weight = sample_weight.rechunk((X.chunks[0],))
-    raw = np.ravel(sample_weight.to_delayed()).tolist()
+    elif isinstance(sample_weight, dask.array.Array) and not is_frame(X):
+        known = sample_weight.shape == X.shape[:1]  # an unknown length equals nothing
+        sample_weight = sample_weight.rechunk((X.chunks[0],)) if known else sample_weight
+    raw = delayed_parts(sample_weight)
     if len(raw) != count:
         raise ValueError(f"sample_weight has {len(raw)} parts but X has {count}")
-    return [task(_as_weight, part, name="weight") for part in raw]
-
-
-def _as_weight(raw: Any) -> NDArray[np.float64]:
-    return np.ascontiguousarray(raw, dtype=np.float64)
+    return raw
 
 
 def _chosen(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Sequence
 from typing import Any
 
@@ -30,7 +31,7 @@ def labels_like(parts: Parts, tasks: Sequence[Any]) -> Any:
         return _array(parts, tasks, (), np.dtype(np.int32))
     import pandas as pd
 
-    series = [task(_series, raw, labels) for raw, labels in zip(_raw(parts), tasks, strict=True)]
+    series = [task(_series, raw, labels) for raw, labels in zip(parts.raw, tasks, strict=True)]
     return _frame(parts, series, pd.Series([], dtype=np.int32, name="label"))
 
 
@@ -51,28 +52,21 @@ def table_like(parts: Parts, tasks: Sequence[Any], names: Sequence[str]) -> Any:
     import pandas as pd
 
     frames = [
-        task(_table, raw, values, list(names))
-        for raw, values in zip(_raw(parts), tasks, strict=True)
+        task(_table, raw, values, list(names)) for raw, values in zip(parts.raw, tasks, strict=True)
     ]
     meta = pd.DataFrame(np.empty((0, len(names)), dtype=parts.dtype), columns=list(names))
     return _frame(parts, frames, meta)
 
 
 def _array(parts: Parts, tasks: Sequence[Any], rest: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
-    da = library().array
+    """Make an array whose chunks are tasks; ``concatenate`` would lose the empty ones."""
+    from dask.highlevelgraph import HighLevelGraph
+
+    name = f"kempe-{uuid.uuid4().hex}"
+    chunks = {(name, i, *(0 for _ in rest)): each.key for i, each in enumerate(tasks)}
+    graph = HighLevelGraph.from_collections(name, chunks, dependencies=list(tasks))
     lengths = parts.source.chunks[0]
-    return da.concatenate(
-        [
-            da.from_delayed(each, shape=(length, *rest), dtype=dtype)
-            for each, length in zip(tasks, lengths, strict=True)
-        ],
-        allow_unknown_chunksizes=True,
-    )
-
-
-def _raw(parts: Parts) -> list[Any]:
-    raw: list[Any] = parts.source.to_delayed()
-    return raw
+    return library().array.Array(graph, name, (lengths, *((size,) for size in rest)), dtype)
 
 
 def _frame(parts: Parts, tasks: Sequence[Any], meta: Any) -> Any:
@@ -95,20 +89,20 @@ def _table(raw: Any, values: NDArray[Any], names: list[str]) -> Any:
     return pd.DataFrame(values, index=raw.index, columns=names)
 
 
-def nearest_of_part(rows: NDArray[Any], centres: Centroids) -> NDArray[np.int32]:
+def nearest_of_part(rows: NDArray[Any], weight: Floats, centres: Centroids) -> NDArray[np.int32]:
     """Nearest centre of each row."""
     return _core.nearest_centroids(_finite(rows), centres)[0]
 
 
-def distances_of_part(rows: NDArray[Any], centres: Centroids) -> NDArray[Any]:
+def distances_of_part(rows: NDArray[Any], weight: Floats, centres: Centroids) -> NDArray[Any]:
     """Distance of each row to each centre."""
     return cdist(_finite(rows), centres).astype(rows.dtype, copy=False)
 
 
-def score_of_part(rows: NDArray[Any], centres: Centroids, weight: Floats) -> float:
+def score_of_part(rows: NDArray[Any], weight: Floats, centres: Centroids) -> np.float64:
     """Negative inertia of the rows about their nearest centres."""
     squares = _core.nearest_centroids(_finite(rows), centres)[1]
-    return -float(squares.sum() if not weight.size else weight @ squares)
+    return np.float64(-(weight @ squares if weight.size else squares.sum()))
 
 
 def _finite(rows: NDArray[Any]) -> NDArray[Any]:

@@ -46,13 +46,8 @@ class PartedRows:
 
     def map(self, function: Callable[..., Any], *arguments: Any, name: str) -> list[Any]:
         """Give a task for each part: ``function(rows, weight, held, first, *arguments)``."""
-        parts = self.parts
-        return [
-            task(function, rows, weight, held, int(first), *arguments, name=name)
-            for rows, weight, held, first in zip(
-                parts.rows, parts.weights, self._positions, parts.first, strict=True
-            )
-        ]
+        each = (self._positions, self.parts.first.tolist())
+        return self.parts.map(function, *arguments, each=each, name=name)
 
     def look(self, centroids: Centroids, cluster_weight: Floats = NOTHING) -> Crowd:
         """Add up all rows at their nearest centroids."""
@@ -85,29 +80,20 @@ class PartedRows:
         colours = meeting.colours[np.concatenate([supernode, single])]
         order = np.argsort(numbers)
         numbers, colours = numbers[order], colours[order]
-        seen, parts = meeting.seen + self.origin, self.parts
-        return [
-            task(
-                part_labels,
-                rows,
-                seen,
-                meeting.anchors,
-                numbers[where] - first,
-                colours[where],
-                name="labels",
-            )
-            for rows, where, first in zip(
-                parts.rows, parts.split(numbers), parts.first, strict=True
-            )
-        ]
+        parts = self.parts
+        where = list(zip(parts.split(numbers), parts.first, strict=True))
+        each = ([numbers[part] - first for part, first in where], [colours[p] for p, _ in where])
+        seen = meeting.seen + self.origin
+        return parts.map(part_labels, seen, meeting.anchors, each=each, name="labels")
 
 
 def part_labels(
     rows: NDArray[Any],
-    seen: Centroids,
-    anchors: NDArray[np.int32],
+    weight: Floats,
     positions: Numbers,
     colours: NDArray[np.int32],
+    seen: Centroids,
+    anchors: NDArray[np.int32],
 ) -> NDArray[np.int32]:
     """Label one part: by the nearest centroid, and rows of some positions as told."""
     nearest, _ = _core.nearest_centroids(rows, seen)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from kempe import _core
 from kempe.dask.parts import Parts
 from kempe.dask.rows import PartedRows
-from kempe.dask.tasks import compute, task, tree
+from kempe.dask.tasks import compute, tree
 from kempe.memetic.batched import Gathered
 from kempe.memetic.crowd import Floats
 from kempe.problem import Centroids
@@ -81,10 +81,8 @@ def drawn_centroids(
 def _draw(parts: Parts, known: Floats, most: int, rng: np.random.Generator) -> Floats:
     """Draw rows in proportion to their cost at centroids that are known, one look at all rows."""
     seed = int(rng.integers(2**63))
-    drawn = [
-        task(draw_from_part, rows, weight, int(first), known, most, seed, name="draw")
-        for rows, weight, first in zip(parts.rows, parts.weights, parts.first, strict=True)
-    ]
+    each = [parts.first.tolist()]
+    drawn = parts.map(draw_from_part, known, most, seed, each=each, name="draw")
     found: Drawn = compute([tree(partial(Drawn.best, most=most), drawn)])[0]
     return found.points
 
@@ -105,7 +103,7 @@ def draw_from_part(
 
 
 def _uniform(number: NDArray[np.int64], seed: int) -> Floats:
-    """A random number in (0, 1) for each row, by the mixer of SplitMix64 (Steele et al. 2014)."""
+    """Give each row a random number in (0, 1), by the mixer of SplitMix64 (Steele et al. 2014)."""
     mixed = (number.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
     mixed += np.uint64(seed)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable, Sequence
-from types import ModuleType
 from typing import Any
 
 from kempe.exceptions import WorkerLostError
@@ -12,7 +12,7 @@ from kempe.exceptions import WorkerLostError
 FAN_IN = 8
 
 
-def library() -> ModuleType:
+def library() -> Any:
     """Give ``dask`` with its arrays, or say how to get it."""
     try:
         import dask
@@ -38,8 +38,6 @@ def task(function: Callable[..., Any], *arguments: Any, name: str | None = None)
 
 
 def _key(name: str) -> str:
-    import uuid
-
     return f"kempe-{name}-{uuid.uuid4().hex}"
 
 

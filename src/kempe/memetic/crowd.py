@@ -57,6 +57,7 @@ class Rows:
         return cls(*(values[order] for values in joined))
 
     def values(self) -> tuple[NDArray[Any], ...]:
+        """Give all attributes, in order."""
         return self.number, self.points, self.weight, self.nearest, self.gain
 
     def __len__(self) -> int:
