@@ -43,14 +43,7 @@ class NamedRows:
     def by_id(cls, parts: Parts, must_link: Any, cannot_link: Any, ids: Any) -> NamedRows:
         """Find the rows that pairs of ids name, wherever they are."""
         wanted = {name for pairs in (must_link, cannot_link) for name in _names(pairs)}
-        raw = delayed_parts(ids)
-        if len(raw) != len(parts):
-            raise ValueError(f"ids have {len(raw)} parts but X has {len(parts)}")
-        found = compute([task(_rows_with_ids, part, wanted, name="ids") for part in raw])
-        numbers = np.concatenate(
-            [first + rows for first, (rows, _) in zip(parts.first, found, strict=True)]
-        )
-        names = [name for _, part in found for name in part]
+        numbers, names = find_ids(parts, ids, wanted)
         constraints = Constraints.from_ids(must_link, cannot_link, ids=_objects(names))
         return cls(numbers, constraints)
 
@@ -95,8 +88,41 @@ def _objects(names: list[Any]) -> NDArray[np.object_]:
     return array
 
 
-def _rows_with_ids(raw: Any, wanted: set[Any]) -> tuple[NDArray[np.int64], list[Any]]:
+def find_ids(
+    parts: Parts, ids: Any, wanted: set[Any], *, as_text: bool = False
+) -> tuple[NDArray[np.int64], list[Any]]:
+    """Find rows by their ids.
+
+    Parameters
+    ----------
+    parts
+        The rows.
+    ids
+        The id of each, a Dask collection with the same parts.
+    wanted
+        Ids to look for.
+    as_text
+        Whether ids are compared as text without blanks around it, as files have them.
+
+    Returns
+    -------
+    numbers, names
+        Number and id of each row that was found, in the order of the rows.
+    """
+    raw = delayed_parts(ids)
+    if len(raw) != len(parts):
+        raise ValueError(f"ids have {len(raw)} parts but X has {len(parts)}")
+    found = compute([task(_rows_with_ids, part, wanted, as_text, name="ids") for part in raw])
+    numbers = [first + rows for first, (rows, _) in zip(parts.first, found, strict=True)]
+    return np.concatenate(numbers), [name for _, part in found for name in part]
+
+
+def _rows_with_ids(
+    raw: Any, wanted: set[Any], as_text: bool
+) -> tuple[NDArray[np.int64], list[Any]]:
     """Positions in a part of rows whose ids are wanted, and these ids."""
     names = np.asarray(raw).tolist()
+    if as_text:
+        names = [str(name).strip() for name in names]
     rows = [row for row, name in enumerate(names) if name in wanted]
     return np.array(rows, dtype=np.int64), [names[row] for row in rows]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,9 @@ from kempe.graph.cannot_link import CannotLinkGraph
 
 # How many rows or pairs a message shows before it says "and so on".
 SHOWN = 12
+Names: TypeAlias = Sequence[str] | Mapping[int, str]
+"""Name of each row, or of some by their numbers."""
+
 # Exact branching of CriticalPairs.verify stops here; small proofs need far less.
 VERIFICATION_SECONDS = 60.0
 
@@ -48,7 +51,7 @@ class MustLinkPath:
     def __str__(self) -> str:
         return self.told()
 
-    def told(self, names: Sequence[str] | None = None) -> str:
+    def told(self, names: Names | None = None) -> str:
         """Say it of rows by their numbers, or by their names.
 
         Parameters
@@ -90,7 +93,7 @@ class Clique:
     def __str__(self) -> str:
         return self.told()
 
-    def told(self, names: Sequence[str] | None = None) -> str:
+    def told(self, names: Names | None = None) -> str:
         """Say it of rows by their numbers, or by their names.
 
         Parameters
@@ -148,7 +151,7 @@ class CriticalPairs:
     def __str__(self) -> str:
         return self.told()
 
-    def told(self, names: Sequence[str] | None = None) -> str:
+    def told(self, names: Names | None = None) -> str:
         """Say it of rows by their numbers, or by their names.
 
         Parameters
@@ -222,7 +225,7 @@ def _contained(pairs: NDArray[np.integer[Any]], among: Pairs) -> NDArray[np.bool
     return np.isin(_keys(pairs), _keys(among))
 
 
-def _called(rows: Iterable[int], names: Sequence[str] | None) -> list[str]:
+def _called(rows: Iterable[int], names: Names | None) -> list[str]:
     return [str(row) if names is None else names[row] for row in rows]
 
 
