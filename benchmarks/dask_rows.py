@@ -3,8 +3,8 @@
 Rows are generated in parts, and pairs name rows whose hidden groups fit them. ``large`` fits the
 same rows in several ways, each in a process of its own: on a cluster, on one of which a worker is
 killed in the middle, on one machine, and without constraints by ``dask_ml.cluster.KMeans``.
-``passes`` measures single passes over the rows, for the cost model in ``docs/dask.md``. Walls need
-a quiet machine.
+``passes`` measures single passes over the rows, and what a model of their cost makes of them for
+many more. Walls need a quiet machine.
 """
 
 from __future__ import annotations
@@ -33,8 +33,19 @@ MEMORY_LIMIT = "3GB"
 KILLED_AT_PASS = 3
 SAMPLE = 20_000
 """Rows that starting centroids are found on."""
-# Features, clusters and workers of single passes; the first is compared with all others.
 PASSES = ((8, 20, 2), (8, 20, 1), (8, 80, 2), (32, 20, 2))
+"""Features, clusters and workers of single passes; the first makes the model."""
+PARTS = 8
+"""Parts of their rows."""
+FEW_ROWS = 8_000
+"""So few that a pass takes no time but that of handing over."""
+PLANS = (
+    (20_000_000, 8, 20, 2, 40),
+    (1_000_000_000, 8, 20, 16, 500),
+    (1_000_000_000, 8, 20, 64, 500),
+    (1_000_000_000, 100, 100, 64, 4000),
+)
+"""Rows, features, clusters, workers and parts that the model speaks of."""
 
 app = typer.Typer(add_completion=False, help=__doc__)
 
@@ -269,10 +280,7 @@ def large(rows: Rows = 20_000_000, pairs: int = 100_000, out: Out = None) -> Non
         "labels that differ", "largest worker, MB", "client, MB",
     ]  # fmt: skip
     lines = [_line(name, run, first) for name, run in runs.items()]
-    sections = [Section(title, header, lines), _passes(rows // 10)]
-    show(sections)
-    if out is not None:
-        write_markdown(out, sections)
+    finish([Section(title, header, lines)], out)
 
 
 def _line(name: str, run: dict[str, Any] | None, first: dict[str, Any]) -> list[str]:
@@ -297,34 +305,55 @@ def _line(name: str, run: dict[str, Any] | None, first: dict[str, Any]) -> list[
 
 @app.command()
 def passes(rows: Rows = 2_000_000, out: Out = None) -> None:
-    """Measure single passes over the rows."""
-    section = _passes(rows)
-    show([section])
+    """Measure single passes over the rows, and model larger ones."""
+    handing_over = measure_pass(FEW_ROWS, *PASSES[0]).wall / PARTS
+    measured = {shape: measure_pass(rows, *shape) for shape in PASSES}
+    products = rows * PASSES[0][0] * PASSES[0][1]
+    model = Model(measured[PASSES[0]].busy / products, handing_over)
+    finish([_measured(rows, measured, model), _planned(model)], out)
+
+
+def finish(sections: list[Section], out: Path | None) -> None:
+    """Show tables, and write them if they are wanted."""
+    show(sections)
     if out is not None:
-        write_markdown(out, [section])
+        write_markdown(out, sections)
 
 
-def _passes(rows: int) -> Section:
-    header = [
-        "features", "clusters", "workers", "seconds a pass",
-        "processor seconds of workers", "ns for a row, cluster and feature",
-        "bytes to a part", "bytes from a part",
-    ]  # fmt: skip
-    lines = [_pass(rows, *shape) for shape in PASSES]
-    return Section(f"One pass over {rows:,} rows", header, lines)
+@dataclass(frozen=True)
+class Pass:
+    """One pass over rows: wall seconds, processor seconds of the workers, bytes for each part."""
+
+    wall: float
+    busy: float
+    sent: int
+    returned: int
 
 
-def _pass(rows: int, features: int, clusters: int, workers: int, repeats: int = 5) -> list[str]:
+@dataclass(frozen=True)
+class Model:
+    """A pass costs so much for each row, cluster and feature, and for each part."""
+
+    product: float
+    part: float
+
+    def seconds(self, rows: int, features: int, clusters: int, workers: int, parts: int) -> float:
+        """Wall seconds, with a core for each worker."""
+        return rows * features * clusters * self.product / workers + parts * self.part
+
+
+def measure_pass(rows: int, features: int, clusters: int, workers: int, repeats: int = 5) -> Pass:
+    """Look at the rows several times."""
     from distributed import Client
 
     from kempe.dask.parts import Parts
     from kempe.dask.rows import PartedRows
     from kempe.memetic.crowd import look_at_part
 
-    data = Data(rows, features, clusters, 0, part=rows // 8)
+    data = Data(rows, features, clusters, 0, part=rows // PARTS)
+    nobody = np.empty(0, dtype=np.int64)
     with cluster_of(workers) as cluster, Client(cluster) as client:
-        parts = Parts.of(data.lazy().persist())
-        free = PartedRows(parts, np.empty(0, dtype=np.int64), np.zeros(features))
+        free = PartedRows(Parts.of(data.lazy().persist()), nobody, np.zeros(features))
         centroids = data.centres()
         free.look(centroids)  # wakes everybody
         before, started = sum(client.run(time.process_time).values()), time.perf_counter()
@@ -332,19 +361,33 @@ def _pass(rows: int, features: int, clusters: int, workers: int, repeats: int = 
             free.look(centroids)
         wall = (time.perf_counter() - started) / repeats
         busy = (sum(client.run(time.process_time).values()) - before) / repeats
-    nobody = np.empty(0, dtype=np.int64)
     back = look_at_part(data.block(0), np.empty(0), nobody, 0, centroids)
-    products = rows * features * clusters
-    return [
-        str(features),
-        str(clusters),
-        str(workers),
-        number(wall, 3),
-        number(busy, 3),
-        number(1e9 * busy / products, 3),
-        str(len(pickle.dumps(centroids))),
-        str(len(pickle.dumps(back))),
-    ]
+    return Pass(wall, busy, len(pickle.dumps(centroids)), len(pickle.dumps(back)))
+
+
+def _measured(rows: int, found: dict[tuple[int, int, int], Pass], model: Model) -> Section:
+    header = [
+        "features", "clusters", "workers", "seconds", "modelled", "processor seconds",
+        "ns for a row, cluster and feature", "bytes to a part", "bytes from a part",
+    ]  # fmt: skip
+    lines = []
+    for (features, clusters, workers), one in found.items():
+        products = rows * features * clusters
+        times = [one.wall, model.seconds(rows, features, clusters, workers, PARTS), one.busy]
+        shape = [str(value) for value in (features, clusters, workers)]
+        each = number(1e9 * one.busy / products, 3)
+        lines.append(
+            [*shape, *(number(t, 3) for t in times), each, str(one.sent), str(one.returned)]
+        )
+    return Section(f"One pass over {rows:,} rows in {PARTS} parts", header, lines)
+
+
+def _planned(model: Model) -> Section:
+    header = ["rows", "features", "clusters", "workers", "parts", "seconds a pass, modelled"]
+    lines = [[*(f"{v:,}" for v in plan), number(model.seconds(*plan), 3)] for plan in PLANS]
+    product, part = number(1e9 * model.product, 3), number(1e3 * model.part, 3)
+    title = f"Modelled: {product} ns for a row, cluster and feature, {part} ms for a part"
+    return Section(title, header, lines)
 
 
 if __name__ == "__main__":
