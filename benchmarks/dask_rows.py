@@ -138,7 +138,7 @@ def cluster_of(workers: int) -> Any:
 
 def on_cluster(data: Data, *, kill: bool) -> dict[str, Any]:
     """One descent on a cluster; every pair is looked at in the end."""
-    from distributed import Client
+    from distributed import Client, wait
 
     from kempe import Constraints
     from kempe.dask import KempeKMeans
@@ -153,6 +153,7 @@ def on_cluster(data: Data, *, kill: bool) -> dict[str, Any]:
                     os.kill(client.submit(os.getpid, pure=False).result(), signal.SIGKILL)
 
         rows = data.lazy().persist()
+        wait(rows)
         model = KempeKMeans(
             data.clusters, init=data.start(), max_mutations=0, gather_up_to=0, callbacks=Kill()
         )
@@ -210,7 +211,7 @@ def on_one_machine(data: Data, *, batched: bool) -> dict[str, Any]:
 def by_dask_ml(data: Data) -> dict[str, Any]:
     """K-means of dask-ml from the same start, without constraints."""
     from dask_ml.cluster import KMeans
-    from distributed import Client
+    from distributed import Client, wait
 
     from kempe.dask.parts import Parts
     from kempe.dask.results import score_of_part
@@ -218,6 +219,7 @@ def by_dask_ml(data: Data) -> dict[str, Any]:
 
     with cluster_of(WORKERS) as cluster, Client(cluster) as client:
         rows = data.lazy().persist()
+        wait(rows)
         start = data.start()
         started = time.perf_counter()
         model = KMeans(data.clusters, init=start).fit(rows)
@@ -271,10 +273,13 @@ def measured(name: str, rows: int, pairs: int) -> dict[str, Any] | None:
 @app.command()
 def large(rows: Rows = 20_000_000, pairs: int = 100_000, out: Out = None) -> None:
     """Fit the same rows on a cluster, with a worker killed, on one machine, and by dask-ml."""
+    title = (
+        f"{rows:,} x 8 rows, {pairs:,} pairs, k = 20, one descent from the same start "
+        f"(load of the machine before: {os.getloadavg()[1]:.1f})"
+    )
     runs = {name: measured(name, rows, pairs) for name in STEPS}
     first = runs["cluster"]
     assert first is not None
-    title = f"{rows:,} x 8 rows, {pairs:,} pairs, k = 20, one descent from the same start"
     header = [
         "run", "seconds", "passes", "inertia", "relative to the first", "pairs violated",
         "labels that differ", "largest worker, MB", "client, MB",
