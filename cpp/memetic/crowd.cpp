@@ -72,6 +72,24 @@ struct Crowd {
     std::vector<double> gain;  // of those
     std::int64_t farthest = -1;
     double farthest_cost = 0.0;
+
+    Crowd(int k, int d) : weight(k), shift(std::size_t(k) * d), cost(k) {}
+
+    void add(int own, double w, const double* row, const double* centroid, int d) {
+        weight[own] += w;
+        double* sum = shift.data() + std::size_t(own) * d;
+        for (int f = 0; f < d; ++f) sum[f] += w * (row[f] - centroid[f]);
+    }
+    void add_cost(int own, double more, std::size_t i) {
+        cost[own] += more;
+        if (farthest >= 0 && more <= farthest_cost) return;
+        farthest = static_cast<std::int64_t>(i);
+        farthest_cost = more;
+    }
+    void note_torn(std::size_t i, double by) {
+        torn.push_back(static_cast<std::int64_t>(i));
+        gain.push_back(by);
+    }
 };
 
 // A row belongs to its nearest centroid, and yet another cluster would take it for less where the
@@ -95,39 +113,37 @@ void check_rows(const In2<T>& rows, const In2<double>& centroids) {
     check_centroids(centroids, static_cast<int>(rows.shape(1)));
 }
 
-// `held` are rows that do not belong to the crowd, ascending.
+// Ascending row numbers, asked for one after the other.
+class Held {
+ public:
+    explicit Held(const In1<std::int64_t>& rows)
+        : next_(rows.data()), end_(rows.data() + rows.shape(0)) {}
+    bool contains(std::size_t i) {
+        const auto row = static_cast<std::int64_t>(i);
+        while (next_ != end_ && *next_ < row) ++next_;
+        return next_ != end_ && *next_ == row;
+    }
+
+ private:
+    const std::int64_t *next_, *end_;
+};
+
+// Rows in `held` and without weight do not belong to the crowd.
 template <class T>
-Crowd look(const In2<T>& rows, const In1<double>& weight, const In1<std::int64_t>& held,
+Crowd look(const In2<T>& rows, const In1<double>& weight, const In1<std::int64_t>& held_rows,
            const In2<double>& centroids, const In1<double>& cluster_weight) {
     const int k = static_cast<int>(centroids.shape(0)), d = static_cast<int>(rows.shape(1));
-    Crowd crowd;
-    crowd.weight.resize(k);
-    crowd.cost.resize(k);
-    crowd.shift.resize(std::size_t(k) * d);
-    const std::int64_t* next = held.data();
-    const std::int64_t* const end = next + held.shape(0);
+    const bool asks = cluster_weight.shape(0) > 0;
+    Crowd crowd(k, d);
+    Held held(held_rows);
     Measure<T>(rows, centroids).for_each([&](std::size_t i, const double* row, const double* all) {
-        while (next != end && *next < static_cast<std::int64_t>(i)) ++next;
-        if (next != end && *next == static_cast<std::int64_t>(i)) return;
         const double w = weight.shape(0) ? weight.data()[i] : 1.0;
-        if (!(w > 0)) return;
+        if (held.contains(i) || !(w > 0)) return;
         const int own = static_cast<int>(std::min_element(all, all + k) - all);
-        const double cost = w * all[own];
-        crowd.weight[own] += w;
-        crowd.cost[own] += cost;
-        double* shift = crowd.shift.data() + std::size_t(own) * d;
-        const double* centroid = centroids.data() + std::size_t(own) * d;
-        for (int f = 0; f < d; ++f) shift[f] += w * (row[f] - centroid[f]);
-        if (crowd.farthest < 0 || cost > crowd.farthest_cost) {
-            crowd.farthest = static_cast<std::int64_t>(i);
-            crowd.farthest_cost = cost;
-        }
-        if (cluster_weight.shape(0) == 0) return;
-        const double gain = torn_gain(all, cluster_weight.data(), own, w, k);
-        if (gain > 0) {
-            crowd.torn.push_back(static_cast<std::int64_t>(i));
-            crowd.gain.push_back(gain);
-        }
+        crowd.add(own, w, row, centroids.data() + std::size_t(own) * d, d);
+        crowd.add_cost(own, w * all[own], i);
+        const double gain = asks ? torn_gain(all, cluster_weight.data(), own, w, k) : 0.0;
+        if (gain > 0) crowd.note_torn(i, gain);
     });
     return crowd;
 }
@@ -143,11 +159,10 @@ nb::tuple crowd(In2<T> rows, In1<double> weight, In1<std::int64_t> held, In2<dou
     if (!std::is_sorted(held.data(), held.data() + held.shape(0)))
         throw std::invalid_argument("held must ascend");
     Crowd found = unlocked([&] { return look(rows, weight, held, centroids, cluster_weight); });
-    return nb::make_tuple(
-        to_numpy(std::move(found.weight)),
-        to_numpy(std::move(found.shift), centroids.shape(0), centroids.shape(1)),
-        to_numpy(std::move(found.cost)), to_numpy(std::move(found.torn)),
-        to_numpy(std::move(found.gain)), found.farthest);
+    return nb::make_tuple(to_numpy(std::move(found.weight)),
+                          to_numpy(std::move(found.shift), centroids.shape(0), centroids.shape(1)),
+                          to_numpy(std::move(found.cost)), to_numpy(std::move(found.torn)),
+                          to_numpy(std::move(found.gain)), found.farthest);
 }
 
 template <class T>
