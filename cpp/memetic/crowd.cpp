@@ -70,21 +70,14 @@ struct Crowd {
     std::vector<double> weight, shift, cost;  // per cluster
     std::vector<std::int64_t> torn;
     std::vector<double> gain;  // of those
-    std::int64_t farthest = -1;
-    double farthest_cost = 0.0;
 
     Crowd(int k, int d) : weight(k), shift(std::size_t(k) * d), cost(k) {}
 
-    void add(int own, double w, const double* row, const double* centroid, int d) {
+    void add(int own, double w, const double* row, const double* centroid, double squared, int d) {
         weight[own] += w;
+        cost[own] += w * squared;
         double* sum = shift.data() + std::size_t(own) * d;
         for (int f = 0; f < d; ++f) sum[f] += w * (row[f] - centroid[f]);
-    }
-    void add_cost(int own, double more, std::size_t i) {
-        cost[own] += more;
-        if (farthest >= 0 && more <= farthest_cost) return;
-        farthest = static_cast<std::int64_t>(i);
-        farthest_cost = more;
     }
     void note_torn(std::size_t i, double by) {
         torn.push_back(static_cast<std::int64_t>(i));
@@ -140,8 +133,7 @@ Crowd look(const In2<T>& rows, const In1<double>& weight, const In1<std::int64_t
         const double w = weight.shape(0) ? weight.data()[i] : 1.0;
         if (held.contains(i) || !(w > 0)) return;
         const int own = static_cast<int>(std::min_element(all, all + k) - all);
-        crowd.add(own, w, row, centroids.data() + std::size_t(own) * d, d);
-        crowd.add_cost(own, w * all[own], i);
+        crowd.add(own, w, row, centroids.data() + std::size_t(own) * d, all[own], d);
         const double gain = asks ? torn_gain(all, cluster_weight.data(), own, w, k) : 0.0;
         if (gain > 0) crowd.note_torn(i, gain);
     });
@@ -162,7 +154,7 @@ nb::tuple crowd(In2<T> rows, In1<double> weight, In1<std::int64_t> held, In2<dou
     return nb::make_tuple(to_numpy(std::move(found.weight)),
                           to_numpy(std::move(found.shift), centroids.shape(0), centroids.shape(1)),
                           to_numpy(std::move(found.cost)), to_numpy(std::move(found.torn)),
-                          to_numpy(std::move(found.gain)), found.farthest);
+                          to_numpy(std::move(found.gain)));
 }
 
 template <class T>

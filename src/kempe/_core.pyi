@@ -215,13 +215,12 @@ def crowd(
     held: _Longs,
     centroids: _Floats,
     cluster_weight: _Floats,
-) -> tuple[_Floats, _Floats, _Floats, _Longs, _Floats, int]:
+) -> tuple[_Floats, _Floats, _Floats, _Longs, _Floats]:
     """Add up rows at their nearest centroids, those in ``held`` left out.
 
     Per cluster the weight, the weighted sum of differences to the centroid, and the cost; rows that
-    another cluster would take for less once means follow, and how much less; the costliest row, or
-    -1. An empty ``weight`` means 1 for each row; with an empty ``cluster_weight`` nobody asks for
-    those rows.
+    another cluster would take for less once means follow, and how much less. An empty ``weight``
+    means 1 for each row; with an empty ``cluster_weight`` nobody asks for those rows.
     """
 
 def nearest_centroids(rows: NDArray[Any], centroids: _Floats) -> tuple[_Ints, _Floats]:

@@ -104,12 +104,25 @@ def test_clusters_far_from_the_origin_keep_their_digits(case):
     assert far.inertia_ == pytest.approx(near.inertia_, rel=1e-8)
 
 
-def test_a_start_that_leaves_clusters_empty_ends_with_none(case):
+@pytest.mark.parametrize("pairs", [True, False])
+@pytest.mark.parametrize("chunk", [1200, 500, 90])
+def test_a_start_that_leaves_clusters_empty_ends_with_none(case, pairs, chunk):
     case.init = np.concatenate([case.init[:2], np.full((3, 3), [[99.0], [98.0], [97.0]])])
-    found = on_cluster(case, da.from_array(case.X, chunks=(500, 3)))
+    if not pairs:
+        case.must_link = case.cannot_link = None
+    found = on_cluster(case, da.from_array(case.X, chunks=(chunk, 3)))
+    np.testing.assert_array_equal(found.labels_.compute(), in_batches(case).labels_)
     assert set(found.labels_.compute()) == set(range(case.k))
-    empty = KempeKMeans(case.k, init=case.init, max_mutations=0, gather_up_to=0)
-    assert set(empty.fit(da.from_array(case.X, chunks=(500, 3))).labels_.compute()) == set(range(5))
+
+
+@pytest.mark.parametrize("max_mutations", [0, None])
+def test_equal_rows_are_divided_somehow(max_mutations):
+    rows = da.ones((60, 2), chunks=(20, 2))
+    model = KempeKMeans(4, max_mutations=max_mutations, gather_up_to=0, random_state=0)
+    labels = model.fit(rows, cannot_link=[(0, 1), (1, 2)]).labels_.compute()
+    assert set(labels) == set(range(4))
+    assert model.inertia_ == pytest.approx(0, abs=1e-12)
+    assert labels[0] != labels[1] != labels[2]
 
 
 def test_single_precision_is_read_as_it_is(case):

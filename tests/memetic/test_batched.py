@@ -7,7 +7,7 @@ import pytest
 
 from kempe import Constraints, KempeKMeans, _core
 from kempe.memetic import MemeticParams
-from kempe.memetic.crowd import NOTHING, Crowd, look_at_part
+from kempe.memetic.crowd import NOTHING, Crowd, farthest_of_part, look_at_part
 from random_problems import random_problem
 
 
@@ -83,17 +83,30 @@ def test_parts_add_up_to_the_whole(dtype):
     merged = Crowd.merged(parts)
     for name in ("weight", "shift", "cost"):
         np.testing.assert_allclose(getattr(merged, name), getattr(whole, name), rtol=1e-12)
-    assert merged.farthest.number[0] == whole.farthest.number[0]
 
 
 def test_rows_that_leave_a_crowd_are_missing_in_its_sums():
     rows, weight, held, centroids = data(3, np.float64)
     crowd = look_at_part(rows, weight, held, 0, centroids)
-    rest = crowd.without(crowd.farthest, centroids)
-    held = np.union1d(held, crowd.farthest.number)
+    gone = farthest_of_part(rows, weight, held, 0, centroids, 30)
+    assert len(gone) == 30
+    assert not np.isin(gone.number, held).any()
+    rest = crowd.without(gone, centroids)
+    held = np.union1d(held, gone.number)
     expected = look_at_part(rows, weight, held, 0, centroids)
     for name in ("weight", "shift", "cost", "within"):
         np.testing.assert_allclose(getattr(rest, name), getattr(expected, name), atol=1e-9)
+
+
+def test_the_farthest_rows_cost_most():
+    rows, weight, held, centroids = data(4, np.float64)
+    found = farthest_of_part(rows, weight, held, 1000, centroids, 10)
+    costs = weight * ((rows[:, None] - centroids) ** 2).sum(axis=2).min(axis=1)
+    costs[held] = -1
+    np.testing.assert_array_equal(found.number - 1000, np.argsort(-costs)[:10])
+    np.testing.assert_allclose(found.gain, np.sort(costs)[::-1][:10])
+    few = farthest_of_part(rows[:3], np.array([0.0, 1.0, 1.0]), np.array([2]), 0, centroids, 10)
+    assert few.number.tolist() == [1]
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -15,7 +16,7 @@ from kempe.dask.parts import Parts
 from kempe.dask.rows import PartedRows
 from kempe.kskm.dsatur import any_colouring, first_colouring
 from kempe.kskm.shift import match
-from kempe.memetic.batched import BatchedSearch, Gathered, Meeting
+from kempe.memetic.batched import BatchedSearch, Gathered, Meeting, standing
 from kempe.memetic.crowd import Floats
 from kempe.memetic.params import MemeticParams
 from kempe.memetic.sequential import SequentialDescent
@@ -104,7 +105,7 @@ class Descender:
         )
         return cls(parts, named, origin, gathered, problem.supernode, settings)
 
-    @property
+    @cached_property
     def problem(self) -> Problem:
         """The gathered supernodes, and behind them all other rows as one."""
         rest = self.parts.facts.total - self.gathered.weight.sum()
@@ -158,8 +159,7 @@ class Descender:
         """
         way = _Way(self, recorder, rng)
         interrupted = found.stop_reason == "interrupted"
-        centroids, weight = problem.means(found.solution.colours)
-        centroids = np.where(weight[:, None] > 0, centroids, 0.0)
+        centroids = standing(*problem.means(found.solution.colours))
 
         def search() -> tuple[str, None]:
             way.descend(centroids, found.solution.colours[: len(self.gathered)], once=interrupted)
@@ -212,8 +212,8 @@ class _Way:
         else:
             matched = match(*context.problem.means(colours), centroids)
             colours = SequentialDescent().settle(context, colours, matched)
-        means, weight = context.problem.means(colours)
-        return np.where(weight[:, None] > 0, means, centroids), colours[: len(self._of.gathered)]
+        means = standing(*context.problem.means(colours))
+        return means, colours[: len(self._of.gathered)]
 
     def _beside_crowd(self, centroids: Centroids) -> Context:
         crowd = self._free.look(centroids)
@@ -236,9 +236,8 @@ class _Way:
         assert isinstance(solution, _Reported)
         best = solution.meeting
         colours = best.colours[: len(of.gathered)]
-        if not self._context.problem.is_proper(
-            np.append(colours, 0).astype(np.int32)
-        ):  # the last line of defence
+        rest = np.zeros(1, dtype=np.int32)
+        if not of.problem.is_proper(np.concatenate([colours, rest])):  # the last line of defence
             raise AssertionError("internal error: a clustering violates a cannot-link pair")
         own = Solution(colours, best.inertia)
         result = replace(result, solution=own, n_supernodes=of.n_supernodes)

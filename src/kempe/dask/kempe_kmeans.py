@@ -35,7 +35,7 @@ from kempe.dask.tasks import compute, library, task, tree
 from kempe.exceptions import InfeasibleConstraintsError, Interrupted
 from kempe.memetic.kempe_kmeans import KempeKMeans as OnOneMachine
 from kempe.memetic.params import MemeticParams
-from kempe.problem import Centroids
+from kempe.problem import Centroids, Problem
 from kempe.search.callbacks import Callbacks
 from kempe.search.recorder import Recorder
 from kempe.search.seeding import checked_centroids
@@ -256,7 +256,10 @@ class KempeKMeans(OnOneMachine):
         """Search summaries and go down from there, or go down from several starts."""
         started = time.perf_counter()
         if self.max_mutations != 0:
-            return self._searched(descender, started)
+            cells = summary(descender.free, int(self.n_cells))
+            problem = descender.gathered.beside(cells.points, cells.weight, cells.within)
+            if problem.n_supernodes >= self.n_clusters:
+                return self._searched(descender, problem, started)
         best: Found | None = None
         for rng in self._generator().spawn(self.n_init):
             start = partial(self._start, descender, rng)
@@ -279,9 +282,7 @@ class KempeKMeans(OnOneMachine):
             return drawn_centroids(parts, origin, self.init, k, rng)
         return checked_centroids(self.init, (k, parts.n_features)) - origin
 
-    def _searched(self, descender: Descender, started: float) -> Found:
-        cells = summary(descender.free, int(self.n_cells))
-        problem = descender.gathered.beside(cells.points, cells.weight, cells.within)
+    def _searched(self, descender: Descender, problem: Problem, started: float) -> Found:
         found = self._solve(problem)
         with self._descent_recorder(descender, started) as recorder:
             return descender.from_search(problem, found, recorder, self._generator())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,15 @@ from kempe import _core
 from kempe.dask.parts import Parts
 from kempe.dask.tasks import compute, keep, task, tree
 from kempe.memetic.batched import Meeting
-from kempe.memetic.crowd import NOTHING, Crowd, Floats, Numbers, Rows, look_at_part
+from kempe.memetic.crowd import (
+    NOTHING,
+    Crowd,
+    Floats,
+    Numbers,
+    Rows,
+    farthest_of_part,
+    look_at_part,
+)
 from kempe.problem import Centroids
 
 
@@ -53,9 +62,13 @@ class PartedRows:
         """Add up all rows at their nearest centroids."""
         looks = self.map(look_at_part, centroids + self.origin, cluster_weight, name="look")
         crowd: Crowd = compute([tree(Crowd.merged, looks)])[0]
-        return replace(
-            crowd, torn=self._centred(crowd.torn), farthest=self._centred(crowd.farthest)
-        )
+        return replace(crowd, torn=self._centred(crowd.torn))
+
+    def farthest(self, centroids: Centroids, most: int) -> Rows:
+        """Give the rows that cost most."""
+        parts = self.map(farthest_of_part, centroids + self.origin, most, name="farthest")
+        rows: Rows = compute([tree(partial(Rows.first_of, most=most), parts)])[0]
+        return self._centred(rows)
 
     def _centred(self, rows: Rows) -> Rows:
         return replace(rows, points=rows.points - self.origin)

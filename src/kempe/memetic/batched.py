@@ -20,7 +20,16 @@ from numpy.typing import NDArray
 from kempe import _core
 from kempe.constraints import Constraints
 from kempe.graph import CannotLinkGraph
-from kempe.memetic.crowd import NOTHING, Crowd, Floats, FreeRows, Numbers, Rows, look_at_part
+from kempe.memetic.crowd import (
+    NOTHING,
+    Crowd,
+    Floats,
+    FreeRows,
+    Numbers,
+    Rows,
+    farthest_of_part,
+    look_at_part,
+)
 from kempe.memetic.sequential import SequentialDescent
 from kempe.problem import Centroids, Colours, Problem
 from kempe.search.descent import Context, Descent
@@ -157,6 +166,17 @@ class Meeting:
     inertia: float
 
 
+def standing(means: Centroids, weight: Floats) -> Centroids:
+    """Let empty clusters, which have no mean, stand where the heaviest does.
+
+    Parameters
+    ----------
+    means, weight
+        Of all clusters.
+    """
+    return np.where(weight[:, None] > 0, means, means[weight.argmax()])
+
+
 class BatchedSearch:
     """Goes down from centroids and colours of the gathered supernodes.
 
@@ -205,7 +225,7 @@ class BatchedSearch:
         if meeting.weight.all():
             return meeting
         # Whoever costs most may have a cluster to itself.
-        far = _others(crowd.farthest, gathered)
+        far = self._free.farthest(centroids, int(np.count_nonzero(meeting.weight == 0)))
         gathered, crowd, colours = self._withdrawn(gathered, crowd, meeting.colours, far, centroids)
         return self._settled(gathered, crowd, centroids, colours, fill=True)
 
@@ -244,16 +264,10 @@ class BatchedSearch:
             anchors=anchors,
             gathered=gathered,
             colours=found[: len(gathered)],
-            means=np.where(weight[:, None] > 0, means, centroids),
+            means=standing(means, weight),
             weight=weight,
             inertia=problem.inertia(found, means),
         )
-
-
-def _others(rows: Rows, gathered: Gathered) -> Rows:
-    """Those that were not withdrawn already."""
-    new = ~np.isin(rows.number, gathered.withdrawn)
-    return Rows(*(values[new] for values in rows.values()))
 
 
 class BatchedDescent(Descent):
@@ -272,7 +286,7 @@ class BatchedDescent(Descent):
         free = _RowsInMemory(problem)
         gathered, vertices = _gathered(problem)
         search = BatchedSearch(free, context.rng, context.stopper)
-        centroids, _ = problem.means(colours)
+        centroids = standing(*problem.means(colours))
         for meeting in search.descend(gathered, centroids, colours[vertices]):  # noqa: B007
             if context.stopper.look():
                 break
@@ -291,6 +305,11 @@ class _RowsInMemory:
         """Add up all rows at their nearest centroids."""
         rows = self._problem.rows
         return look_at_part(rows, self._weight, self._held, 0, centroids, cluster_weight)
+
+    def farthest(self, centroids: Centroids, most: int) -> Rows:
+        """Give the rows that cost most."""
+        rows = self._problem.rows
+        return farthest_of_part(rows, self._weight, self._held, 0, centroids, most)
 
     def withdraw(self, numbers: Numbers) -> None:
         """Leave out rows from now on."""

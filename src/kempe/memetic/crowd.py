@@ -78,15 +78,12 @@ class Crowd:
         Weighted sum of squared distances to each centroid.
     torn
         Rows that another cluster would take for less, if that was asked for.
-    farthest
-        Rows that cost most, at most one of each part and as many as clusters.
     """
 
     weight: Floats
     shift: Floats
     cost: Floats
     torn: Rows
-    farthest: Rows
 
     @classmethod
     def merged(cls, parts: Sequence[Crowd]) -> Crowd:
@@ -96,7 +93,6 @@ class Crowd:
             shift=np.sum([part.shift for part in parts], axis=0),
             cost=np.sum([part.cost for part in parts], axis=0),
             torn=Rows.first_of([part.torn for part in parts], MOST_TORN * len(parts)),
-            farthest=Rows.first_of([part.farthest for part in parts], parts[0].weight.size),
         )
 
     def means(self, centroids: Centroids) -> Centroids:
@@ -125,7 +121,6 @@ class Crowd:
             shift=np.where(some[:, None], self.shift - lost, 0.0),
             cost=np.where(some, cost, 0.0),
             torn=self.torn,
-            farthest=self.farthest,
         )
 
 
@@ -141,6 +136,17 @@ class FreeRows(Protocol):
             Where the clusters are.
         cluster_weight
             Total weight of each cluster, in order to find torn rows.
+        """
+
+    def farthest(self, centroids: Centroids, most: int) -> Rows:
+        """Give the rows that cost most.
+
+        Parameters
+        ----------
+        centroids
+            Where the clusters are.
+        most
+            How many.
         """
 
     def withdraw(self, numbers: Numbers) -> None:
@@ -176,16 +182,43 @@ def look_at_part(
     centroids, cluster_weight
         As for ``FreeRows.look``.
     """
-    total, shift, cost, torn, gain, farthest = _core.crowd(
-        rows, weight, held, centroids, cluster_weight
-    )
-
-    def chosen(positions: Numbers, gain: Floats) -> Rows:
-        points = np.ascontiguousarray(rows[positions], dtype=np.float64)
-        own = weight[positions] if weight.size else np.ones(positions.size)
-        nearest, squared = _core.nearest_centroids(points, centroids)
-        return Rows(first + positions, points, own, nearest, gain if gain.size else own * squared)
-
+    total, shift, cost, torn, gain = _core.crowd(rows, weight, held, centroids, cluster_weight)
     most = np.argsort(-gain, kind="stable")[:MOST_TORN]
-    costliest = np.array([farthest] if farthest >= 0 else [], dtype=np.int64)
-    return Crowd(total, shift, cost, chosen(torn[most], gain[most]), chosen(costliest, NOTHING))
+    chosen = torn[most]
+    nearest = _core.nearest_centroids(rows[chosen], centroids)[0]
+    return Crowd(total, shift, cost, _rows(rows, weight, chosen, first, nearest, gain[most]))
+
+
+def farthest_of_part(
+    rows: NDArray[Any], weight: Floats, held: Numbers, first: int, centroids: Centroids, most: int
+) -> Rows:
+    """Give the rows of one part that cost most.
+
+    Parameters
+    ----------
+    rows, weight, held, first, centroids
+        As for ``look_at_part``.
+    most
+        How many.
+    """
+    nearest, costs = _core.nearest_centroids(rows, centroids)
+    costs = costs * weight if weight.size else costs
+    costs[held] = -1.0
+    if weight.size:
+        costs[weight <= 0] = -1.0
+    chosen = np.argsort(-costs, kind="stable")[:most]
+    chosen = chosen[costs[chosen] >= 0]
+    return _rows(rows, weight, chosen, first, nearest[chosen], costs[chosen])
+
+
+def _rows(
+    rows: NDArray[Any],
+    weight: Floats,
+    chosen: NDArray[np.integer],
+    first: int,
+    nearest: NDArray[np.int32],
+    gain: Floats,
+) -> Rows:
+    points = np.ascontiguousarray(rows[chosen], dtype=np.float64)
+    own = weight[chosen] if weight.size else np.ones(chosen.size)
+    return Rows((first + chosen).astype(np.int64), points, own, nearest, gain)
