@@ -58,7 +58,7 @@ def test_grids_are_searched_by_every_backend(backend):
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_the_runner_works_by_every_backend(tmp_path, backend):
-    quick = {"max_mutations": 5}
+    quick = {"kempe": {"max_mutations": 5}}
     experiment = Experiment(["kempe"], ["COL2/n300-k10-s30"], [0.05], range(2), options=quick)
     plan = Plan("test", [experiment])
     expected = run(plan, Store(tmp_path / "own"), workers=1)
