@@ -10,7 +10,7 @@ TABLES := docs/_generated
 # Build tools live in the environment, so that rebuilding the core is incremental.
 INSTALL = $(PIP) install --no-build-isolation --editable
 
-.PHONY: demo test coverage sanitize lint format docs bench bench-docs bench-instructions clean help fuzz fuzz-core stress
+.PHONY: demo test coverage sanitize lint format docs bench bench-docs bench-dask bench-instructions clean help fuzz fuzz-core stress
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -132,6 +132,11 @@ bench-docs: $(VENV)/.test  ## measure every table of the documentation (wants a 
 	$(BIN)/python benchmarks/rivals.py swaps --out $(TABLES)/swaps.md
 	$(BIN)/python benchmarks/ablations.py mwis --out $(TABLES)/mwis.md
 	$(BIN)/python benchmarks/ablations.py three-colour --out $(TABLES)/three_colour.md
+
+bench-dask: $(VENV)/.test  ## cluster 20,000,000 rows on two workers, beside one machine and dask-ml (23 GB, an hour)
+	-$(PIP) install dask-ml
+	$(BIN)/python benchmarks/dask_rows.py large --out $(TABLES)/dask.md $(ARGS)
+	$(BIN)/python benchmarks/dask_rows.py passes --out $(TABLES)/dask_passes.md
 
 bench-instructions: $(VENV)/.test  ## count instructions of the kernels, compare with the stored ones
 	$(BIN)/python benchmarks/instructions.py $(ARGS)

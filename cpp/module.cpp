@@ -10,6 +10,7 @@ NB_MODULE(_core, m) {
     kempe::bind_cliques(m);
     kempe::bind_clusters(m);
     kempe::bind_cost_assignment(m);
+    kempe::bind_crowd(m);
     kempe::bind_cuts(m);
     kempe::bind_deductions(m);
     kempe::bind_dsatur(m);

@@ -13,6 +13,7 @@ void bind_chains(nanobind::module_& m);
 void bind_cliques(nanobind::module_& m);
 void bind_clusters(nanobind::module_& m);
 void bind_cost_assignment(nanobind::module_& m);
+void bind_crowd(nanobind::module_& m);
 void bind_cuts(nanobind::module_& m);
 void bind_deductions(nanobind::module_& m);
 void bind_dsatur(nanobind::module_& m);

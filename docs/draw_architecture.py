@@ -16,6 +16,7 @@ WHAT = {
     "plotting": "clusters, convergence, graph",
     "datasets": "benchmark data",
     "tables": "files of rows and pairs",
+    "dask": "rows in many memories",
     "proof": "lower bounds, certificates and their checker",
     "selection": "choosing k, held-out pairs",
     "methods": "every method by the paper's name",

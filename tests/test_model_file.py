@@ -233,7 +233,6 @@ ARRAYS = {
     "complex centers": ({"centers": np.ones((3, 2), complex)}, "type complex128"),
     "fewer centers than labels": ({"centers": np.ones((1, 2))}, "not numbers of the 1 clusters"),
     "negative labels": ({"labels": np.full(60, -1, np.int32)}, "labels are not numbers"),
-    "no labels": ({"labels": np.empty(0, np.int32)}, "labels are not numbers"),
     "labels of another type": ({"labels": np.zeros(60)}, "labels is an array"),
     "colours too few": ({"colours": np.zeros(2, np.int32)}, "2 colours for"),
     "a short history": ({"history/elapsed": np.ones(1)}, "different lengths"),

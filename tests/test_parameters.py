@@ -37,6 +37,7 @@ from kempe.clusterer import ConstrainedClusterer
 from kempe.exact import ExactAssigner, branching, relaxation
 from kempe.kskm import SimultaneousDescent, dsatur, kskm
 from kempe.memetic import MemeticParams, SequentialDescent
+from kempe.memetic.batched import BatchedSearch
 from kempe.rivals import BLPKMCC, CLCKM, COPKM, COPKM_P, ICOPKM, PCCC, S_MDEClust, icopkm
 from kempe.search.callbacks import Callbacks
 from random_problems import random_problem
@@ -397,6 +398,15 @@ def see_enumeration(_, value):
     """Four rows can be divided into two clusters in seven ways."""
     params = MemeticParams(enumerate_up_to=value)
     return count(KempeKMeans(2, params=params).fit([[0.0], [1.0], [3.0], [7.0]]), "enumerate") > 0
+
+
+@case(MemeticParams, "batched", [False, True], wanted=bool)
+def see_batches(_, value):
+    """Whether rows in no constraint are looked at as a crowd."""
+    descend = BatchedSearch.descend
+    with patch.object(BatchedSearch, "descend", autospec=True, side_effect=descend) as spy:
+        fit(KempeKMeans, max_mutations=0, params=MemeticParams(batched=value))
+    return spy.called
 
 
 @case(MemeticParams, "generation_size", [1, 2, 4], wanted=int)

@@ -211,6 +211,23 @@ def refine_centroids(
     The first step that lowers the cost by less than a share of it is the last.
     """
 
+def crowd(
+    rows: NDArray[Any],
+    weight: _Floats,
+    held: _Longs,
+    centroids: _Floats,
+    cluster_weight: _Floats,
+) -> tuple[_Floats, _Floats, _Floats, _Longs, _Floats]:
+    """Add up rows at their nearest centroids, those in ``held`` left out.
+
+    Per cluster the weight, the weighted sum of differences to the centroid, and the cost; rows that
+    another cluster would take for less once means follow, and how much less. An empty ``weight``
+    means 1 for each row; with an empty ``cluster_weight`` nobody asks for those rows.
+    """
+
+def nearest_centroids(rows: NDArray[Any], centroids: _Floats) -> tuple[_Ints, _Floats]:
+    """Nearest centroid of each row, and the squared distance to it."""
+
 def own_costs(instance: Instance, colours: _Ints, centroids: _Floats) -> _Floats:
     """Weighted squared distance of every supernode to its centroid."""
 

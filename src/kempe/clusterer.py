@@ -159,7 +159,9 @@ class ConstrainedClusterer(
             )
             if not weights.any():
                 raise ValueError("sample_weight is zero for every row")
-        _check_squares(data, weights)
+        total = float(data.shape[0] if weights is None else weights.sum())
+        lightest = 1.0 if weights is None else float(weights[weights > 0].min())
+        check_squares(data.min(axis=0), data.max(axis=0), total, lightest)
         _warn_if_repeated(data, int(self.n_clusters))
         problem = Problem.build(
             data,
@@ -168,11 +170,7 @@ class ConstrainedClusterer(
             sample_weight=weights,
             n_threads=self._n_threads,
         )
-        if problem.n_supernodes < self.n_clusters:
-            raise ValueError(
-                f"must-link pairs leave {problem.n_supernodes} groups of rows, fewer than "
-                f"n_clusters={self.n_clusters}; ask for fewer clusters or drop some pairs"
-            )
+        check_groups(problem.n_supernodes, int(self.n_clusters))
         return problem
 
     @property
@@ -296,9 +294,22 @@ class ConstrainedClusterer(
         write_model(path, self)
 
     def _recorder(
-        self, problem: Problem, rules: Iterable[StoppingRule] = (), *, spent: float = 0.0
+        self,
+        problem: Problem,
+        rules: Iterable[StoppingRule] = (),
+        *,
+        spent: float = 0.0,
+        shown: Sequence[Callbacks] | None = None,
     ) -> Recorder:
-        """Make a recorder with the given rules, what is left of the time, and the callbacks."""
+        """Make a recorder with the given rules, what is left of the time, and the callbacks.
+
+        Parameters
+        ----------
+        spent
+            Seconds that the time limit has lost already.
+        shown
+            What shows the search; by default what ``verbose`` asks for.
+        """
         limit = [] if self.time_limit is None else [TimeLimit(self.time_limit - spent)]
         given = self.callbacks or ()
         own = [given] if isinstance(given, Callbacks) else list(given)
@@ -306,7 +317,8 @@ class ConstrainedClusterer(
             if not isinstance(callback, Callbacks):
                 raise TypeError(f"callbacks must be kempe.search.Callbacks: {callback!r}")
         every = [*rules, *limit]
-        return Recorder(problem, every, [*own, *display(self.verbose, every)])
+        shown = display(self.verbose, every) if shown is None else shown
+        return Recorder(problem, every, [*own, *shown])
 
     def _generator(self) -> np.random.Generator:
         seed = check_random_state(self.random_state).randint(2**31 - 1)
@@ -431,22 +443,40 @@ def _count_distinct(data: NDArray[Any], enough: int) -> int:
     return len(found)
 
 
-def _check_squares(data: NDArray[Any], weights: NDArray[np.float64] | None) -> None:
+def check_groups(groups: int, n_clusters: int) -> None:
+    """Refuse must-link pairs that leave too few groups of rows for the clusters."""
+    if groups < n_clusters:
+        raise ValueError(
+            f"must-link pairs leave {groups} groups of rows, fewer than n_clusters={n_clusters}; "
+            "ask for fewer clusters or drop some pairs"
+        )
+
+
+def check_squares(
+    lowest: NDArray[Any], highest: NDArray[Any], total: float, lightest: float
+) -> None:
     """Refuse numbers so large that squared distances overflow, or so small that they underflow.
 
     Kernels square weighted coordinates, so the binary digits of both count twice.
+
+    Parameters
+    ----------
+    lowest, highest
+        Smallest and largest entry of each feature.
+    total
+        Weight of all rows.
+    lightest
+        Smallest weight of a row above 0.
     """
-    low, high = data.min(axis=0).astype(np.float64), data.max(axis=0).astype(np.float64)
+    low, high = lowest.astype(np.float64), highest.astype(np.float64)
     largest = max(-float(low.min()), float(high.max()), 1.0)
-    total = float(data.shape[0] if weights is None else weights.sum())
-    size, mass = np.log2(2 * largest) + np.log2(data.shape[1]) / 2, np.log2(max(total, 1.0))
+    size, mass = np.log2(2 * largest) + np.log2(low.size) / 2, np.log2(max(total, 1.0))
     if 2 * (size + mass) > MOST_BINARY_DIGITS:
         raise ValueError(
             f"the inertia would overflow: X has entries as large as {largest:.3g} and a total "
             f"weight of {total:.3g}; scale them, for example by StandardScaler"
         )
     spread = float((high - low).max()) or 1.0  # constant data has an inertia of 0, which is right
-    lightest = 1.0 if weights is None else float(weights[weights > 0].min())
     if 2 * (min(np.log2(spread), 0.0) + min(np.log2(lightest), 0.0)) < -MOST_BINARY_DIGITS:
         raise ValueError(
             f"the inertia would underflow: the entries of X differ by at most {spread:.3g} and "

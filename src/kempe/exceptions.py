@@ -42,3 +42,7 @@ class Interrupted(KeyboardInterrupt):
 
 class CertificateError(ValueError):
     """A certificate does not prove what it claims; the message says where and why."""
+
+
+class WorkerLostError(RuntimeError):
+    """Workers of a cluster died over the same part of the data, one after the other."""

@@ -290,8 +290,8 @@ def _array(arrays: Arrays, name: str, n_dimensions: int, *types: type) -> NDArra
 
 
 def _clusters(arrays: Arrays, name: str, n_clusters: int) -> NDArray[np.int32]:
-    clusters = _array(arrays, name, 1, np.int32)
-    if not clusters.size or clusters.min() < 0 or clusters.max() >= n_clusters:
+    clusters = _array(arrays, name, 1, np.int32)  # none of a model that was fitted on a cluster
+    if clusters.min(initial=0) < 0 or clusters.max(initial=0) >= n_clusters:
         raise ValueError(f"{name} are not numbers of the {n_clusters} clusters")
     return clusters
 

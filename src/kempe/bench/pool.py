@@ -87,6 +87,36 @@ def outcomes(
             worker.stop()
 
 
+def outcomes_by_joblib(tasks: Iterable[Task], *, workers: int, backend: str) -> Iterator[Record]:
+    """Execute tasks by a backend of joblib and give their records as they finish.
+
+    Nobody is killed here: a task that hangs or grows is the backend's business. Where tasks share a
+    process, as in threads, processor time and memory of one are those of all.
+
+    Parameters
+    ----------
+    workers
+        Tasks at a time; -1: as many as the backend has workers.
+    backend
+        ``"threading"``, ``"loky"``, ``"dask"``, or any other that joblib knows.
+    """
+    from joblib import Parallel, delayed, parallel_config
+
+    # As an argument of Parallel, "dask" fails for a parameter that it does not know.
+    with parallel_config(backend=backend):
+        many = Parallel(n_jobs=workers, return_as="generator_unordered")
+        yield from many(delayed(_executed)(task) for task in tasks)
+
+
+def _executed(task: Task) -> Record:
+    from threadpoolctl import threadpool_limits
+
+    from kempe.bench.execution import execute
+
+    with threadpool_limits(1):
+        return execute(task)
+
+
 class _Worker:
     """One process and the task that it works on."""
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from kempe.bench.environment import environment
 from kempe.bench.plan import Plan, Task
-from kempe.bench.pool import outcomes
+from kempe.bench.pool import outcomes, outcomes_by_joblib
 from kempe.bench.store import Record, Store, StoreError
 
 OnRecord = Callable[[Record], None]
@@ -19,6 +19,7 @@ def run(
     store: Store,
     *,
     workers: int | None = None,
+    backend: str | None = None,
     retry_failed: bool = False,
     on_start: Callable[[int, int], None] = lambda done, total: None,
     on_record: OnRecord = lambda record: None,
@@ -32,7 +33,11 @@ def run(
     store
         Where the runs are kept.
     workers
-        Number of processes; by default one per core.
+        Number of processes; by default one per core, or all workers of a backend.
+    backend
+        A backend of joblib that executes the runs, for instance ``"dask"`` on the cluster of the
+        present client. It has no limit of memory, and kills nothing that hangs. By default the
+        runner has processes of its own.
     retry_failed
         Whether to repeat planned runs that failed.
     on_start
@@ -57,14 +62,20 @@ def run(
         open_tasks = _open_tasks(tasks, store.records())
         on_start(len(tasks) - len(open_tasks), len(tasks))
         store.add_environment(name, facts)
-        crew = min(workers or os.cpu_count() or 1, max(1, len(open_tasks)))
-        for outcome in outcomes(
-            open_tasks, workers=crew, memory_limit=plan.memory_limit, grace=plan.grace
-        ):
+        for outcome in _outcomes(plan, open_tasks, workers, backend):
             record = replace(outcome, environment=name)
             append(record)
             on_record(record)
     return [record for record in store.records() if record.key in planned]
+
+
+def _outcomes(
+    plan: Plan, tasks: list[Task], workers: int | None, backend: str | None
+) -> Iterator[Record]:
+    if backend is not None:
+        return outcomes_by_joblib(tasks, workers=workers or -1, backend=backend)
+    crew = min(workers or os.cpu_count() or 1, max(1, len(tasks)))
+    return outcomes(tasks, workers=crew, memory_limit=plan.memory_limit, grace=plan.grace)
 
 
 def _check_methods(tasks: Iterable[Task]) -> None:

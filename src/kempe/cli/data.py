@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -168,14 +168,19 @@ def refuse_soft(pairs: PairSet, method: str = "this command") -> None:
         )
 
 
-@contextmanager
-def told_in_ids(ids: Ids | None) -> Iterator[None]:
+def told_in_ids(ids: Ids | None) -> AbstractContextManager[None]:
     """Let a proof of infeasibility speak of ids instead of row numbers."""
+    return told_by_name(None if ids is None else ids.names)
+
+
+@contextmanager
+def told_by_name(names: Sequence[str] | Mapping[int, str] | None) -> Iterator[None]:
+    """Let a proof of infeasibility speak of names of rows instead of their numbers."""
     try:
         yield
     except InfeasibleConstraintsError as error:
         told = getattr(error.certificate, "told", None)
-        if ids is None or told is None:
+        if names is None or told is None:
             raise
-        message = str(error).replace(str(error.certificate), told(ids.names))
+        message = str(error).replace(str(error.certificate), told(names))
         raise InfeasibleConstraintsError(message, error.certificate) from None

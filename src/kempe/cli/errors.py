@@ -10,7 +10,12 @@ from typing import Any
 
 import typer
 
-from kempe.exceptions import CertificateError, InfeasibleConstraintsError, NoSolutionFoundError
+from kempe.exceptions import (
+    CertificateError,
+    InfeasibleConstraintsError,
+    NoSolutionFoundError,
+    WorkerLostError,
+)
 
 NOT_PROVEN = 1
 BAD_INPUT = 2
@@ -37,7 +42,7 @@ def codes_of_errors() -> Iterator[None]:
             message, code = _one_line(error), NOTHING_FOUND
         except CertificateError as error:
             message, code = _one_line(error), NOT_PROVEN
-        except (ValueError, TypeError, OSError, ImportError, MemoryError) as error:
+        except (ValueError, TypeError, OSError, ImportError, MemoryError, WorkerLostError) as error:
             message, code = _one_line(error), BAD_INPUT
     complain(message)
     raise typer.Exit(code)

@@ -99,6 +99,14 @@ def fit(
         typer.Option(metavar="HTML", help="Write a page about the clusters and the pairs here."),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print labels and figures as JSON.")] = False,
+    dask: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Leave the rows to the workers of a Dask scheduler, such as tcp://host:8786, or "
+            "of this machine: local. DATA may be a pattern of Parquet or CSV files.",
+        ),
+    ] = None,
     quiet: Quiet = False,
 ) -> None:
     """Cluster the rows of a table so that every constraint holds.
@@ -108,8 +116,6 @@ def fit(
     if there was nothing to show.
     """
     pair_files = PairOptions(must_link, cannot_link, constraints)
-    targets = Targets(output, centers, model, report, json)
-    targets.check([data, *pair_files.files])
     search = {
         "time_limit": time_limit,
         "max_mutations": max_mutations,
@@ -118,7 +124,15 @@ def fit(
     }
     estimator = _estimator(method, n_clusters, seed, search, show=not quiet and on_terminal())
     columns = (id_column, labels_column, weights_column, ignore, encode)
-    given = read(TableOptions(data, *columns, impute, standardise, header))
+    table = TableOptions(data, *columns, impute, standardise, header)
+    targets = Targets(output, centers, model, report, json)
+    if dask is not None:
+        from kempe.cli.cluster import fit_on_cluster
+
+        fit_on_cluster(dask, estimator, table, pair_files, targets, quiet=quiet)
+        return
+    targets.check([data, *pair_files.files])
+    given = read(table)
     if not quiet:
         for remark in given.remarks:
             note(remark)

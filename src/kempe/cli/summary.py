@@ -27,10 +27,16 @@ _ENDS = {
 }
 
 
-def lines(estimator: Any, constraints: Constraints, names: Sequence[str] | None) -> dict[str, str]:
+def lines(
+    estimator: Any,
+    constraints: Constraints,
+    names: Sequence[str] | None,
+    sizes: NDArray[np.integer] | None = None,
+) -> dict[str, str]:
     """Give the summary of a fitted estimator: what each line is about, and what it says."""
     result = estimator.result_
-    sizes = np.bincount(estimator.labels_, minlength=len(estimator.cluster_centers_))
+    if sizes is None:
+        sizes = np.bincount(estimator.labels_, minlength=len(estimator.cluster_centers_))
     pairs = len(constraints.must_link) + len(constraints.cannot_link)
     said = {
         "inertia": f"{estimator.inertia_:,.6g}",

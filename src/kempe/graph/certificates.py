@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,9 @@ from kempe.pairs import Pairs
 
 # How many rows or pairs a message shows before it says "and so on".
 SHOWN = 12
+Names: TypeAlias = Sequence[str] | Mapping[int, str]
+"""Name of each row, or of some by their numbers."""
+
 # Exact branching of CriticalPairs.verify stops here; small proofs need far less.
 VERIFICATION_SECONDS = 60.0
 
@@ -49,7 +52,7 @@ class MustLinkPath:
     def __str__(self) -> str:
         return self.told()
 
-    def told(self, names: Sequence[str] | None = None) -> str:
+    def told(self, names: Names | None = None) -> str:
         """Say it of rows by their numbers, or by their names.
 
         Parameters
@@ -91,7 +94,7 @@ class Clique:
     def __str__(self) -> str:
         return self.told()
 
-    def told(self, names: Sequence[str] | None = None) -> str:
+    def told(self, names: Names | None = None) -> str:
         """Say it of rows by their numbers, or by their names.
 
         Parameters
@@ -149,7 +152,7 @@ class CriticalPairs:
     def __str__(self) -> str:
         return self.told()
 
-    def told(self, names: Sequence[str] | None = None) -> str:
+    def told(self, names: Names | None = None) -> str:
         """Say it of rows by their numbers, or by their names.
 
         Parameters
@@ -223,7 +226,7 @@ def _contained(pairs: NDArray[np.integer[Any]], among: Pairs) -> NDArray[np.bool
     return np.isin(_keys(pairs), _keys(among))
 
 
-def _called(rows: Iterable[int], names: Sequence[str] | None) -> list[str]:
+def _called(rows: Iterable[int], names: Names | None) -> list[str]:
     return [str(row) if names is None else names[row] for row in rows]
 
 

@@ -8,7 +8,6 @@ from numbers import Integral
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import ArrayLike
 
 from kempe.clusterer import SearchingClusterer
@@ -19,6 +18,7 @@ from kempe.search.callbacks import Callbacks
 from kempe.search.recorder import Recorder
 from kempe.search.result import Result
 from kempe.search.stop import StoppingRule
+from kempe.search.threads import n_threads
 
 
 class KempeKMeans(SearchingClusterer):
@@ -151,7 +151,7 @@ class KempeKMeans(SearchingClusterer):
 
     @property
     def _n_threads(self) -> int:
-        return int(effective_n_jobs(self.n_jobs))
+        return n_threads(self.n_jobs)
 
     @property
     def _settings(self) -> MemeticParams:

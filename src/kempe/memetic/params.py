@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kempe.memetic.annealing import AnnealingDescent
+from kempe.memetic.batched import BatchedDescent
 from kempe.memetic.enumeration import is_enumerable
 from kempe.memetic.sequential import SequentialDescent
 from kempe.memetic.sketch import is_worth_sketching
@@ -54,6 +55,9 @@ class MemeticParams:
         Where supernodes can be divided into clusters in at most so many ways, all are looked at
         after the first descent, and the best is the result: the optimum. That holds for up to ten
         supernodes, more if there are two or three clusters, and takes milliseconds. 0: never.
+    batched
+        Whether rows in no constraint move all at once, as they do on a cluster of machines, see
+        ``kempe.dask``: the same local optimum is found there. Slower than one by one.
     """
 
     population_size: int = 5
@@ -68,6 +72,7 @@ class MemeticParams:
     annealing: bool | None = None
     annealed_population_size: int = 24
     enumerate_up_to: int = 50_000
+    batched: bool = False
 
     def __post_init__(self) -> None:
         for name, least in _LEAST.items():
@@ -95,6 +100,16 @@ class MemeticParams:
         """
         return self.extra_mutations + math.ceil(self.mutations_per_cluster * n_clusters)
 
+    def rounds(self, n_edges: int, n_supernodes: int) -> int:
+        """Repetitions of the first assignment, which do not pay where constraints hardly bind.
+
+        Parameters
+        ----------
+        n_edges, n_supernodes
+            Size of the cannot-link graph.
+        """
+        return self.saturation_rounds if 10 * n_edges > n_supernodes else 0
+
     def plan(self, problem: Problem) -> Plan:
         """Decide how to search one problem.
 
@@ -104,9 +119,7 @@ class MemeticParams:
             The problem to search.
         """
         annealed = self._anneals(problem)
-        descent = SequentialDescent()
-        # Repeating the first assignment does not pay where constraints hardly bind.
-        dense = 10 * problem.graph.n_edges > problem.n_supernodes
+        descent = BatchedDescent() if self.batched else SequentialDescent()
         return Plan(
             descent=AnnealingDescent(descent) if annealed else descent,
             population_size=self.annealed_population_size if annealed else self.population_size,
@@ -114,7 +127,7 @@ class MemeticParams:
             patience=0 if annealed else self.patience(problem.n_clusters),
             agreement=self.agreement,
             anneals_glass=self.annealing is None and not annealed and _is_small(problem),
-            saturation_rounds=self.saturation_rounds if dense else 0,
+            saturation_rounds=self.rounds(problem.graph.n_edges, problem.n_supernodes),
             exhaustive_start=self.exhaustive_start,
             enumerates=is_enumerable(problem, self.enumerate_up_to),
             sketches=is_worth_sketching(problem) and not annealed,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from kempe import _core
 from kempe.kskm.dsatur import any_colouring, first_colouring, starting_solution
 from kempe.memetic.params import Plan
-from kempe.problem import Colours, Problem
+from kempe.problem import Centroids, Colours, Problem
 from kempe.search.descent import Context
 from kempe.search.seeding import Init, refined_centroids, starting_centroids
 
@@ -64,7 +65,7 @@ class Starts:
             centroids = refined_centroids(context.problem, centroids, context.rng, context.stopper)
         if self.plan.saturation_rounds and self.known is None:
             colours = first_colouring(context, centroids, exhaustive=exhaustive)
-            return _repeated(context, colours, self.plan.saturation_rounds)
+            return repeated(context, colours, self.plan.saturation_rounds)[1]
         if sampled:
             return first_colouring(context, centroids, exhaustive=exhaustive, known=self.known)
         return starting_solution(
@@ -83,18 +84,36 @@ class Starts:
         )
 
 
-def _repeated(context: Context, colours: Colours, rounds: int) -> Colours:
+def repeated(
+    context: Context,
+    colours: Colours,
+    rounds: int,
+    at: Callable[[Centroids], Context] | None = None,
+) -> tuple[Context, Colours]:
     """Repeat the saturation-ordered assignment about the means as long as that pays.
 
     Each round colours anew, so it is not bound to the Kempe class of the first colouring; where
     constraints are dense this starts far lower than settling on the first centroids.
+
+    Parameters
+    ----------
+    rounds
+        The most.
+    at
+        Gives the problem at some centroids, where it depends on them.
+
+    Returns
+    -------
+    context, colours
+        The last problem, and its colouring.
     """
-    problem = context.problem
-    centroids, _ = problem.means(colours)
-    inertia = problem.inertia(colours, centroids)
+    centroids, _ = context.problem.means(colours)
+    inertia = context.problem.inertia(colours, centroids)
     for _ in range(rounds):
         if context.stopper.look():
             break
+        next_context = context if at is None else at(centroids)
+        problem = next_context.problem
         again, stuck = _core.saturation_assignment(problem.core, centroids)
         if stuck >= 0:
             break
@@ -102,5 +121,5 @@ def _repeated(context: Context, colours: Colours, rounds: int) -> Colours:
         lower = problem.inertia(again, centroids)
         if lower > inertia * (1 - WORTHWHILE):
             break
-        colours, inertia = again, lower
-    return colours
+        context, colours, inertia = next_context, again, lower
+    return context, colours

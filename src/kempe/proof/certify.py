@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import _check_sample_weight
@@ -25,6 +24,7 @@ from kempe.proof.parts import balanced_parts, part_size, part_tree, seconds_need
 from kempe.proof.progress import ProofCallbackList, ProofCallbacks, ProofState, display
 from kempe.proof.relaxation import Data
 from kempe.proof.tree import Tree
+from kempe.search.threads import n_threads
 
 # With more groups than this, after the presolve, some ten matrices of that size would take more
 # than a few gigabytes; with more supernodes than that, so would the presolve.
@@ -118,7 +118,7 @@ def certify(
     _check_labels(pairs, given)
     own = [callbacks] if isinstance(callbacks, ProofCallbacks) else list(callbacks or ())
     heard = ProofCallbackList([*own, *display(verbose, time_limit, gap)])
-    proof = _Proof(problem, given, gap, effective_n_jobs(n_jobs), rng, stopper, heard)
+    proof = _Proof(problem, given, gap, n_threads(n_jobs), rng, stopper, heard)
     try:
         proof.run()
         certificate = proof.certificate(rows)

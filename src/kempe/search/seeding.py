@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from kempe import _core
 from kempe.problem import Centroids, Problem
@@ -36,13 +36,18 @@ def starting_centroids(problem: Problem, init: Init, rng: np.random.Generator) -
     if isinstance(init, str):
         choose = _plus_plus if init == "k-means++" else _random_supernodes
         return problem.points(choose(problem, rng))
-    centroids = np.asarray(init, dtype=np.float64)
     wanted = (problem.n_clusters, problem.n_features)
+    return np.ascontiguousarray(checked_centroids(init, wanted) - problem.shift)
+
+
+def checked_centroids(init: ArrayLike, wanted: tuple[int, int]) -> Centroids:
+    """Refuse centroids of another shape than wanted, or that are no numbers."""
+    centroids = np.asarray(init, dtype=np.float64)
     if centroids.shape != wanted:
         raise ValueError(f"init must have shape {wanted}, got {centroids.shape}")
     if not np.isfinite(centroids).all():
         raise ValueError("init contains NaN or infinity")
-    return np.ascontiguousarray(centroids - problem.shift)
+    return centroids
 
 
 def refined_centroids(

@@ -1,0 +1,254 @@
+"""``kempe fit --dask``: cluster files that no single memory holds."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kempe.cli.console import check_outputs, note
+from kempe.cli.data import PairOptions, TableOptions, pairs_of, refuse_soft, told_by_name
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from kempe.cli.fit import Targets
+    from kempe.constraints import Constraints
+    from kempe.tables import Ids
+
+LOCAL = "local"
+
+
+def fit_on_cluster(
+    address: str,
+    estimator: Any,
+    table: TableOptions,
+    pair_files: PairOptions,
+    targets: Targets,
+    *,
+    quiet: bool,
+) -> None:
+    """Cluster the rows of files where they are.
+
+    Parameters
+    ----------
+    address
+        Of a scheduler, or ``local`` for workers on this machine.
+    estimator
+        A ``KempeKMeans``, whose settings are taken.
+    table, pair_files
+        What is clustered, and which pairs hold.
+    targets
+        What is written.
+    quiet
+        Whether to leave out the summary.
+    """
+    _refuse(estimator, table, targets)
+    _check(targets, [table.data, *pair_files.files])
+    with _client(address):
+        from kempe.dask import KempeKMeans
+
+        model = KempeKMeans(**estimator.get_params())
+        rows = read_collection(table.data)
+        constraints = _fit(model, rows, table, pair_files)
+        _write(targets, model, rows, table.id_column)
+        if not quiet:
+            _summarise(model, constraints, targets)
+
+
+def _refuse(estimator: Any, table: TableOptions, targets: Targets) -> None:
+    """Complain of options that need all rows at once."""
+    given = {
+        "--method": type(estimator).__name__ != "KempeKMeans",
+        "--labels-column": table.labels_column is not None,
+        "--encode": bool(table.encode),
+        "--impute": table.impute is not None,
+        "--standardise": table.standardise,
+        "--header": table.header is not None,
+        "--report": targets.report is not None,
+        "--json": targets.json,
+    }
+    refused = [name for name, is_given in given.items() if is_given]
+    if refused:
+        raise ValueError(
+            f"not with --dask: {', '.join(refused)}; Dask can prepare columns before "
+            "kempe.dask.KempeKMeans clusters them"
+        )
+
+
+def _check(targets: Targets, inputs: list[Path | None]) -> None:
+    """Complain about files that cannot be written before the work rather than after it."""
+    from kempe.tables.writing import check_writable
+
+    check_outputs([targets.output, targets.centers, targets.model], inputs)
+    if targets.output is not None and targets.output.suffix not in (".csv", ".parquet"):
+        raise ValueError(f"{targets.output}: with --dask, labels are written as .csv or .parquet")
+    if targets.centers is not None:
+        check_writable(targets.centers)
+
+
+@contextmanager
+def _client(address: str) -> Iterator[None]:
+    from kempe.dask.tasks import library
+
+    library()  # says what to install
+    from distributed import Client, LocalCluster
+
+    if address != LOCAL:
+        with Client(address):
+            yield
+        return
+    with (
+        LocalCluster(threads_per_worker=1, dashboard_address=":0") as cluster,
+        Client(cluster),
+    ):
+        yield
+
+
+def read_collection(data: Path) -> Any:
+    """Read files, which a pattern may name, as a data frame of Dask."""
+    import re
+
+    import dask.dataframe as dd
+
+    # A path has one slash where an address such as s3://bucket/rows has two.
+    address = re.sub(r"^(\w{2,}):/(?=[^/])", r"\1://", str(data))
+    suffix = data.suffix.lower()
+    if suffix in (".csv", ".tsv"):
+        return dd.read_csv(address, sep="\t" if suffix == ".tsv" else ",")
+    if suffix in (".parquet", ".pq", ""):
+        return dd.read_parquet(address)
+    raise ValueError(f"{data}: --dask reads Parquet, CSV and TSV")
+
+
+def _fit(estimator: Any, rows: Any, table: TableOptions, pair_files: PairOptions) -> Constraints:
+    """Fit the estimator, and give the pairs in row numbers."""
+    from kempe.constraints import Constraints
+    from kempe.dask.parts import Parts
+
+    features, weights = _columns(rows, table)
+    numbers, ids = None, None
+    if table.id_column is not None:
+        numbers, ids = _ids(Parts.of(features), rows[table.id_column], table, pair_files)
+    pairs = pairs_of(pair_files, ids=ids)
+    refuse_soft(pairs, "--dask")
+    both = (pairs.must_link, pairs.cannot_link)
+    constraints = Constraints(*(each if numbers is None else numbers[each] for each in both))
+    names = None if numbers is None or ids is None else dict(zip(numbers, ids.names, strict=True))
+    with told_by_name(names):
+        estimator.fit(features, constraints=constraints, sample_weight=weights)
+    return constraints
+
+
+def _columns(rows: Any, table: TableOptions) -> tuple[Any, Any]:
+    """Part the features from the column of weights; what is no number is no feature."""
+    special = [table.id_column, table.weights_column, *(table.ignore or [])]
+    for name in special:
+        if name is not None and name not in rows.columns:
+            listed = ", ".join(map(str, rows.columns))
+            raise ValueError(f"there is no column {name!r}; the columns are {listed}")
+    kept = [name for name in rows.columns if name not in special]
+    words = [str(name) for name in kept if rows.dtypes[name].kind not in "buif"]
+    if words:
+        raise ValueError(f"columns without numbers: {', '.join(words)}; leave them out by --ignore")
+    weights = None if table.weights_column is None else rows[table.weights_column]
+    return rows[kept], weights
+
+
+def _ids(
+    parts: Any, column: Any, table: TableOptions, pair_files: PairOptions
+) -> tuple[NDArray[np.int64], Ids]:
+    """Row numbers and ids of the rows that pairs may name."""
+    from kempe.dask.pairs import find_ids
+    from kempe.tables import Ids
+    from kempe.tables.table import MemoryTable
+
+    wanted = {name for path in pair_files.files if path is not None for name in _names_in(path)}
+    numbers, names = find_ids(parts, column, wanted, as_text=True)
+    place = MemoryTable(str(table.data), [str(table.id_column)], [names])
+    return numbers, Ids(place, 0)
+
+
+def _names_in(path: Path) -> set[str]:
+    """Whatever stands in a file of pairs, names of columns included."""
+    from kempe.tables import open_table
+
+    if path.suffix == ".json":
+        return set(_leaves(json.loads(path.read_text(encoding="utf-8"))))
+    pairs = open_table(path, False)
+    return {name for column in range(len(pairs.names)) for name in pairs.texts(column)}
+
+
+def _leaves(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        value = list(value.values())
+    if not isinstance(value, list):
+        yield str(value)
+        return
+    for item in value:
+        yield from _leaves(item)
+
+
+def _summarise(estimator: Any, constraints: Constraints, targets: Targets) -> None:
+    from kempe.cli.summary import lines
+
+    for name, value in lines(estimator, constraints, None, _sizes(estimator)).items():
+        note(f"{name:<12} {value}")
+    if targets.output is None and targets.model is None:
+        note("Labels were not written: use -o labels.csv or -o labels.parquet.")
+
+
+def _sizes(estimator: Any) -> NDArray[np.int64]:
+    """Rows of each cluster, counted where they are."""
+    import numpy as np
+
+    from kempe.dask.parts import delayed_parts
+    from kempe.dask.tasks import compute, task
+
+    k = len(estimator.cluster_centers_)
+    counts = compute([task(_counted, part, k) for part in delayed_parts(estimator.labels_)])
+    return np.asarray(np.sum(counts, axis=0))
+
+
+def _counted(labels: Any, k: int) -> NDArray[np.int64]:
+    import numpy as np
+
+    return np.bincount(labels, minlength=k)
+
+
+def _write(targets: Targets, estimator: Any, rows: Any, id_column: str | None) -> None:
+    """Write all that was asked for; labels never come together in one memory."""
+    from kempe.tables import write_table
+
+    if targets.output is not None:
+        labels = _labelled(rows, estimator.labels_, id_column)
+        if targets.output.suffix == ".csv":
+            labels.to_csv(str(targets.output), single_file=True, index=False)
+        else:
+            labels.to_parquet(str(targets.output), write_index=False)
+    if targets.centers is not None:
+        names = [str(name) for name in estimator.feature_names_in_]
+        write_table(targets.centers, names, estimator.cluster_centers_.tolist())
+    if targets.model is not None:
+        estimator.save(targets.model)
+
+
+def _labelled(rows: Any, labels: Any, id_column: str | None) -> Any:
+    """Make a frame of the labels, behind the ids if there are any."""
+    from dask.dataframe import from_delayed
+
+    from kempe.dask.parts import delayed_parts
+    from kempe.dask.tasks import task
+
+    if id_column is None:
+        return labels.to_frame()
+    both = zip(delayed_parts(rows[[id_column]]), delayed_parts(labels), strict=True)
+    meta = rows._meta[[id_column]].assign(label=labels._meta)
+    return from_delayed([task(_beside, *part) for part in both], meta=meta, verify_meta=False)
+
+
+def _beside(ids: Any, labels: Any) -> Any:
+    return ids.assign(label=labels.to_numpy())

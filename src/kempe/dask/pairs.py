@@ -1,0 +1,128 @@
+"""Constraints on rows that lie elsewhere: which rows they name, and pairs of these alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kempe.constraints import Constraints, as_constraints
+from kempe.dask.parts import Parts, delayed_parts
+from kempe.dask.tasks import compute, library, task
+from kempe.exceptions import InfeasibleConstraintsError
+from kempe.graph.certificates import Clique, CriticalPairs, MustLinkPath
+
+
+@dataclass(frozen=True, eq=False)
+class NamedRows:
+    """The rows that constraints name.
+
+    Attributes
+    ----------
+    numbers
+        Their numbers, ascending.
+    constraints
+        The pairs, as positions in ``numbers``.
+    """
+
+    numbers: NDArray[np.int64]
+    constraints: Constraints
+
+    @classmethod
+    def by_number(cls, parts: Parts, constraints: Constraints) -> NamedRows:
+        """Find the rows that pairs of row numbers name."""
+        constraints.check_rows(parts.n_rows)
+        both = (constraints.must_link, constraints.cannot_link)
+        numbers = np.unique(np.concatenate([pairs.ravel() for pairs in both])).astype(np.int64)
+        compact = [np.searchsorted(numbers, pairs) for pairs in both]
+        return cls(numbers, Constraints(*compact, n_rows=numbers.size))
+
+    @classmethod
+    def by_id(cls, parts: Parts, must_link: Any, cannot_link: Any, ids: Any) -> NamedRows:
+        """Find the rows that pairs of ids name, wherever they are."""
+        wanted = {name for pairs in (must_link, cannot_link) for name in _names(pairs)}
+        numbers, names = find_ids(parts, ids, wanted)
+        constraints = Constraints.from_ids(must_link, cannot_link, ids=_objects(names))
+        return cls(numbers, constraints)
+
+    def told(self, error: InfeasibleConstraintsError) -> InfeasibleConstraintsError:
+        """Say of the user's row numbers what was said of positions in ``numbers``."""
+        certificate = error.certificate
+        if isinstance(certificate, MustLinkPath):
+            rows = tuple(int(row) for row in self.numbers[list(certificate.rows)])
+            told: Any = replace(certificate, rows=rows)
+        elif isinstance(certificate, (Clique, CriticalPairs)):
+            told = replace(certificate, pairs=self.numbers[certificate.pairs])
+        else:
+            return error
+        return InfeasibleConstraintsError(str(error).replace(str(certificate), str(told)), told)
+
+    def in_row_numbers(self, n_rows: int) -> Constraints:
+        """Give the pairs as numbers of rows of all the data."""
+        pairs = (self.constraints.must_link, self.constraints.cannot_link)
+        return Constraints(*(self.numbers[each] for each in pairs), n_rows=n_rows)
+
+
+def named_rows(
+    parts: Parts, must_link: Any, cannot_link: Any, constraints: Any, ids: Any
+) -> NamedRows:
+    """Find the rows that the arguments of ``fit`` name."""
+    if ids is None:
+        return NamedRows.by_number(parts, as_constraints(must_link, cannot_link, constraints))
+    if constraints is not None:
+        raise ValueError("pass pairs of ids as must_link and cannot_link, without constraints")
+    if not library().is_dask_collection(ids):
+        raise TypeError("ids must be a Dask array, series or index, or the name of a column of X")
+    return NamedRows.by_id(parts, must_link, cannot_link, ids)
+
+
+def _names(pairs: Any) -> list[Any]:
+    return [] if pairs is None else np.asarray(pairs, dtype=object).ravel().tolist()
+
+
+def _objects(names: list[Any]) -> NDArray[np.object_]:
+    array = np.empty(len(names), dtype=object)
+    array[:] = names
+    return array
+
+
+def find_ids(
+    parts: Parts, ids: Any, wanted: set[Any], *, as_text: bool = False
+) -> tuple[NDArray[np.int64], list[Any]]:
+    """Find rows by their ids.
+
+    Parameters
+    ----------
+    parts
+        The rows.
+    ids
+        The id of each, a Dask collection with the same parts.
+    wanted
+        Ids to look for.
+    as_text
+        Whether ids are compared as text without blanks around it, as files have them.
+
+    Returns
+    -------
+    numbers, names
+        Number and id of each row that was found, in the order of the rows.
+    """
+    raw = delayed_parts(ids)
+    if len(raw) != len(parts):
+        raise ValueError(f"ids have {len(raw)} parts but X has {len(parts)}")
+    found = compute([task(_rows_with_ids, part, wanted, as_text, name="ids") for part in raw])
+    numbers = [first + rows for first, (rows, _) in zip(parts.first, found, strict=True)]
+    return np.concatenate(numbers), [name for _, part in found for name in part]
+
+
+def _rows_with_ids(
+    raw: Any, wanted: set[Any], as_text: bool
+) -> tuple[NDArray[np.int64], list[Any]]:
+    """Positions in a part of rows whose ids are wanted, and these ids."""
+    names = np.asarray(raw).tolist()
+    if as_text:
+        names = [str(name).strip() for name in names]
+    rows = [row for row, name in enumerate(names) if name in wanted]
+    return np.array(rows, dtype=np.int64), [names[row] for row in rows]

@@ -1,0 +1,126 @@
+"""``kempe fit --dask``."""
+
+from __future__ import annotations
+
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import kempe
+from kempe.cli import app
+
+runner = CliRunner()
+
+
+@pytest.fixture
+def folder(case, tmp_path):
+    """Rows in four files, with ids and weights, and pairs of ids and of row numbers."""
+    table = pd.DataFrame(case.X, columns=["a", "b", "c"])
+    table.insert(0, "name", [f"n{i}" for i in range(len(table))])
+    table["weight"] = 1.0
+    rows = dd.from_pandas(table, npartitions=4)
+    rows.to_parquet(tmp_path / "rows", write_index=False)
+    rows.to_csv(str(tmp_path / "rows-*.csv"), index=False)
+    for kind, pairs in case.pairs.items():
+        np.savetxt(tmp_path / f"{kind}.csv", pairs, fmt="%d", delimiter=",")
+        named = table["name"].to_numpy()[pairs]
+        pd.DataFrame(named, columns=["one", "other"]).to_csv(
+            tmp_path / f"{kind}-ids.csv", index=False
+        )
+    return tmp_path
+
+
+def fit(folder, *options):
+    return runner.invoke(app, ["fit", *map(str, options)])
+
+
+def pairs(folder, suffix=""):
+    return [
+        *("--must-link", folder / f"must_link{suffix}.csv"),
+        *("--cannot-link", folder / f"cannot_link{suffix}.csv"),
+    ]
+
+
+@pytest.fixture
+def expected(case):
+    return kempe.KempeKMeans(case.k, max_mutations=5, random_state=0).fit(case.X, **case.pairs)
+
+
+def test_parquet_files_by_ids_on_a_cluster(folder, cluster, expected):
+    address = cluster.scheduler_address
+    done = fit(
+        folder, folder / "rows" / "*.parquet", "-k", 5, *pairs(folder, "-ids"), "--id-column",
+        "name", "--weights-column", "weight", "--max-mutations", 5, "--dask", address,
+        "-o", folder / "labels.csv", "--model", folder / "model", "--centers", folder / "c.csv",
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    labels = pd.read_csv(folder / "labels.csv")
+    assert list(labels.columns) == ["name", "label"]
+    np.testing.assert_array_equal(labels["label"], expected.labels_)
+    assert list(labels["name"][:2]) == ["n0", "n1"]
+    assert "all satisfied" in done.output
+    assert kempe.load(folder / "model").inertia_ == pytest.approx(expected.inertia_)
+    assert list(pd.read_csv(folder / "c.csv").columns) == ["a", "b", "c"]
+
+
+@pytest.mark.slow
+def test_csv_files_by_row_number_on_workers_of_this_machine(folder, expected):
+    done = fit(
+        folder, folder / "rows-*.csv", "-k", 5, *pairs(folder), "--ignore", "name", "--ignore",
+        "weight", "--max-mutations", 5, "--dask", "local", "-o", folder / "labels.parquet", "-q",
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    assert "inertia" not in done.output
+    labels = dd.read_parquet(folder / "labels.parquet").compute()
+    np.testing.assert_array_equal(labels["label"], expected.labels_)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--ignore", "name", "--cannot-link", "nowhere.csv"], "nowhere.csv"),
+        (["--id-column", "nobody"], "there is no column 'nobody'"),
+        (["--standardise"], "not with --dask: --standardise"),
+        (["--method", "KSKM", "--json"], "not with --dask: --method, --json"),
+        (["-o", "labels.xlsx"], "written as .csv or .parquet"),
+        (["--weights-column", "weight"], "columns without numbers: name"),
+    ],
+)
+def test_what_cannot_be_is_told(folder, cluster, options, message):
+    address = cluster.scheduler_address
+    done = fit(folder, folder / "rows" / "*.parquet", "-k", 5, "--dask", address, *options)
+    assert done.exit_code == 2
+    assert message in done.output
+
+
+def test_infeasible_pairs_are_told_in_ids(folder, cluster):
+    (folder / "ml.csv").write_text("n900,n800\nn800,n700\n")
+    (folder / "cl.csv").write_text("n900,n700\n")
+    done = fit(
+        folder, folder / "rows" / "*.parquet", "-k", 5, "--id-column", "name", "--must-link",
+        folder / "ml.csv", "--cannot-link", folder / "cl.csv", "--dask", cluster.scheduler_address,
+    )  # fmt: skip
+    assert done.exit_code == 3
+    assert "rows n900 and n700 cannot be linked" in done.output
+
+
+def test_the_bar_shows_the_gap_to_convergence(case):
+    import io
+
+    import dask.array as da
+    from rich.console import Console
+
+    from kempe.dask import KempeKMeans
+    from kempe.dask.progress import ConvergenceBar
+
+    screen = io.StringIO()
+    bar = ConvergenceBar(1200, console=Console(file=screen, force_terminal=True, width=100))
+    model = KempeKMeans(case.k, init=case.init, max_mutations=0, gather_up_to=0, callbacks=bar).fit(
+        da.from_array(case.X, chunks=(500, 3)), **case.pairs
+    )
+    shown = screen.getvalue()
+    assert "1,200 rows, 5 clusters" in shown
+    assert f"pass {len(model.result_.statistics.inertia)}" in shown
+    assert "converged" in shown
