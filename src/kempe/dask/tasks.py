@@ -15,8 +15,9 @@ FAN_IN = 8
 def library() -> Any:
     """Give ``dask`` with its arrays, or say how to get it."""
     try:
-        import dask
         import dask.array
+
+        import dask
     except ImportError as error:
         raise ImportError(
             "kempe.dask needs Dask, which is not installed: pip install 'kempe[dask]'"
