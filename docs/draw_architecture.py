@@ -30,7 +30,8 @@ WHAT = {
     "search": "descents, recorder, stopping rules, result",
     "problem": "supernodes and the graph between them",
     "graph": "the cannot-link graph: colourings, or proofs that there is none",
-    "constraints": "pairs from whatever the user has",
+    "constraints": "must-link and cannot-link pairs, checked",
+    "pairs": "pairs, groups and labels from whatever the user has",
     "storage": "files written whole or not at all",
     "exceptions": "what can go wrong",
 }
