@@ -82,10 +82,10 @@ _REGISTRY = {
     "IPC_KMeans": _Method(partial(BLPKMCC, init="sdp"), "the same from a semidefinite start"),
     "COPKM_P": _Method(
         partial(COPKM_P, init="k-means++", until="inertia"),
-        "COP-K-Means, most constrained rows first, as the authors of KSKM ran it",
+        "COP-K-Means, most constrained rows first, as the paper ran it",
     ),
     "COPKM": _Method(
-        partial(COPKM, until="inertia"), "COP-K-Means, rows in their order, as they ran it"
+        partial(COPKM, until="inertia"), "COP-K-Means, rows in their order, as the paper ran it"
     ),
     "COPKM_P_text": _Method(
         partial(COPKM_P, init="k-means++"), "COPKM_P until the clusters stand still"

@@ -16,12 +16,13 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from kempe import KSKM, KempeKMeans
+from kempe import KSKM, KempeKMeans, NoSolutionFoundError
 from kempe.clusterer import ConstrainedClusterer
 from kempe.rivals import BLPKMCC, COPKM_P, PCCC, S_MDEClust
 
@@ -133,8 +134,10 @@ def count_threads() -> int:
 def sweep(family: str, step: float, moments: int, pause: float | None) -> None:
     make, (n, k, share) = FAMILIES[family]
     X, pairs = planted_problem(n, k, share)
-    # Imports and pools that stay for good come before the count.
-    attempt(make(), X, pairs, 0.4)
+    # Imports and pools that stay for good come before the count. No Ctrl-C falls into imports, where
+    # Python itself loses it if it comes while a lock of the import system is given back.
+    with suppress(NoSolutionFoundError):
+        make().set_params(time_limit=0.4).fit(X, cannot_link=pairs)
     before = count_threads()
     rng = np.random.default_rng(0)
     for moment in range(moments):
