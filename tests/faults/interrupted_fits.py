@@ -134,8 +134,8 @@ def count_threads() -> int:
 def sweep(family: str, step: float, moments: int, pause: float | None) -> None:
     make, (n, k, share) = FAMILIES[family]
     X, pairs = planted_problem(n, k, share)
-    # Imports and pools that stay for good come before the count. No Ctrl-C falls into imports, where
-    # Python itself loses it if it comes while a lock of the import system is given back.
+    # Imports and pools that stay for good come before the count. No Ctrl-C falls into imports:
+    # Python itself loses one that comes while a lock of the import system is given back.
     with suppress(NoSolutionFoundError):
         make().set_params(time_limit=0.4).fit(X, cannot_link=pairs)
     before = count_threads()
