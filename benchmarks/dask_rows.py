@@ -84,7 +84,6 @@ class Data:
     def lazy(self) -> Any:
         """All rows as a Dask array."""
         import dask.array as da
-
         from dask import delayed
 
         sizes = [min(self.part, self.rows - number * self.part) for number in self.parts]

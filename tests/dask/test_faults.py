@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import signal
 
+import dask
 import dask.array as da
 import numpy as np
 import pytest
 
-import dask
 from dask_cases import Case
 from kempe import NoSolutionFoundError
 from kempe.dask import KempeKMeans

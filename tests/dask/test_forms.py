@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pickle
 
+import dask
 import dask.array as da
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
 
-import dask
 import kempe
 from dask_cases import Case
 from kempe.dask import KempeKMeans

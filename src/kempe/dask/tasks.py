@@ -15,9 +15,8 @@ FAN_IN = 8
 def library() -> Any:
     """Give ``dask`` with its arrays, or say how to get it."""
     try:
-        import dask.array
-
         import dask
+        import dask.array
     except ImportError as error:
         raise ImportError(
             "kempe.dask needs Dask, which is not installed: pip install 'kempe[dask]'"
