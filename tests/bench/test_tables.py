@@ -115,7 +115,7 @@ def test_a_cell_whose_runs_all_failed_disagrees_with_a_number_of_the_paper():
     cells = found.lookup()
     failed = cells["banana", 0.005, "inertia", "PCCC"]
     assert math.isnan(failed.ours.value)
-    assert (failed.size, failed.direction) == (False, False)
+    assert (failed.size, failed.direction, failed.opposed) == (False, False, True)
     # The paper's COPKM failed there as well.
     assert cells["banana", 0.005, "inertia", "COPKM"].size is None
     counts = found.agreement()
@@ -153,7 +153,7 @@ def test_agreement_is_counted_cell_by_cell():
     records = [
         run(*instance, "KSKM", 0, 6482.97),
         run(*instance, "KSKM_E", 0, 6482.97),  # equal, as in the paper
-        run(*instance, "PCCC", 0, 6300.0),  # other side of KSKM, and 3 % off
+        run(*instance, "PCCC", 0, 6300.0),  # below KSKM instead of equal, and 3 % off
         run(*instance, "BLPKMCC", 0, 6500.0),  # size agrees, but no longer equal
         run(*instance, "COPKM_P", 0, 7000.0),  # right side, wrong size
         run(*instance, "COPKM", 0, 6000.0),  # the paper has no number
@@ -161,24 +161,33 @@ def test_agreement_is_counted_cell_by_cell():
     ]
     found = table(records, "inertia-col4")
     judged = {
-        cell.method: (cell.size, cell.direction)
+        cell.method: (cell.size, cell.direction, cell.opposed)
         for cell in found.cells
         if (cell.dataset, cell.level) == ("banana", 0.005)
     }
     assert judged == {
-        "kempe": (None, None),
-        "KSKM": (True, None),
-        "KSKM_E": (True, True),
-        "PCCC": (False, False),
-        "BLPKMCC": (True, False),
-        "COPKM_P": (False, True),
-        "COPKM": (None, None),
+        "kempe": (None, None, False),
+        "KSKM": (True, None, False),
+        "KSKM_E": (True, True, False),
+        "PCCC": (False, False, False),
+        "BLPKMCC": (True, False, False),
+        "COPKM_P": (False, True, False),
+        "COPKM": (None, None, False),
     }
     counts = found.agreement()
     assert (counts.compared, counts.size) == (5, 3)
-    assert (counts.directed, counts.direction) == (4, 2)
+    assert (counts.directed, counts.direction, counts.opposed) == (4, 2, 0)
     assert counts.partial == 0
     assert counts.missing == 100 - 5
+
+
+def test_a_method_that_is_better_here_and_worse_in_the_paper_says_the_opposite():
+    instance = ("COL4/banana", 0.005)  # where the paper has 6519.10 for COPKM_P
+    records = [run(*instance, "KSKM", 0, 6482.97), run(*instance, "COPKM_P", 0, 6460.0)]
+    found = table(records, "inertia-col4")
+    cell = found.lookup()["banana", 0.005, "inertia", "COPKM_P"]
+    assert (cell.size, cell.direction, cell.opposed) == (True, False, True)
+    assert found.agreement().opposed == 1
 
 
 def test_partial_cells_are_not_counted():

@@ -93,11 +93,22 @@ _LEAD = (
 _LEAD_OF_OWN = "Constrained clustering methods compared."
 
 _AGREEMENT = """<p>A cell agrees <em>in direction</em> when the method is better than, equal to or
-worse than KSKM in our runs as in the paper, and <em>in size</em> when the two numbers are as close
-as the rule above each table says. Only cells with runs on every data set of their row are counted;
-cells with runs on some of them are partial. As in the paper, means are over successful runs; a cell
-in which all our runs failed and the paper's did not disagrees. A cell that differs is explained if
-the runs themselves show why; the line under each table counts the causes.</p>"""
+worse than KSKM in our runs as in the paper; it says the <em>opposite</em> when it is better in one
+and worse in the other. It agrees <em>in size</em> when the two numbers are as close as the rule
+above each table says. Only cells with runs on every data set of their row are counted; cells with
+runs on some of them are partial. As in the paper, means are over successful runs; a cell in which
+all our runs failed and the paper's did not disagrees. A cell that differs is explained if the runs
+themselves show why; the line under each table counts the causes.</p>"""
+
+_AGREEMENT_HEAD = (
+    "table",
+    "agree in direction",
+    "opposite",
+    "agree in size",
+    "explained",
+    "unexplained",
+    "partial",
+)
 
 _COVERED = "Instances (data set and level) of each collection, with the number of seeds."
 _AS_THE_PAPER = (
@@ -323,13 +334,12 @@ def _agreement(tables: Sequence[PaperTable]) -> str:
     ]
     body = "\n".join(
         f"<tr><th scope=row>{title}</th>"
-        f"<td>{_share(counts.direction, counts.directed)}</td>"
+        f"<td>{_share(counts.direction, counts.directed)}</td><td>{counts.opposed or ''}</td>"
         f"<td>{_share(counts.size, counts.compared)}</td><td>{counts.explained or ''}</td>"
         f"<td>{counts.unexplained or ''}</td><td>{counts.partial or ''}</td></tr>"
         for title, counts in [*rows, ("All of these", total_agreement(tables))]
     )
-    names = ("table", "agree in direction", "agree in size", "explained", "unexplained", "partial")
-    head = "".join(f"<th scope=col>{name}</th>" for name in names)
+    head = "".join(f"<th scope=col>{name}</th>" for name in _AGREEMENT_HEAD)
     return (
         f'{_AGREEMENT}<div class="scroll"><table class="agreement"><thead><tr>{head}</tr></thead>'
         f"<tbody>{body}</tbody></table></div>"

@@ -52,7 +52,8 @@ def _of_the_paper(tables: Sequence[PaperTable]) -> str:
     size, compared = total.size - total.timed_size, total.compared - total.timed
     return (
         f"The paper's findings hold: {_percent(total.direction, total.directed)} of its cells that "
-        f"were run agree on whether a method is better or worse than {BASELINE} and "
+        f"were run agree on whether a method is better or worse than {BASELINE} "
+        f"({_percent(total.opposed, total.directed)} say the opposite) and "
         f"{_percent(size, compared)} of those that are no CPU times agree in size; of the "
         f"{total.explained + total.unexplained} cells that differ, {total.explained} have a known "
         f"cause and {total.unexplained} have none."

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from importlib import resources
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from kempe import datasets
 from kempe.bench.causes import Cause, Difference, cause_of
@@ -136,6 +136,14 @@ SPECS = (
 )
 
 
+class Verdict(NamedTuple):
+    """How a number compares with the published one; see ``TableCell``."""
+
+    size: bool | None = None
+    direction: bool | None = None
+    opposed: bool = False
+
+
 @dataclass(frozen=True)
 class TableCell:
     """One number of ours and its published counterpart.
@@ -145,6 +153,9 @@ class TableCell:
     size, direction
         Whether the two agree in size, and in being better or worse than the baseline; ``None``
         where this cannot be said.
+    opposed
+        Whether one is better and the other worse than the baseline, or all our runs failed and the
+        paper's did not; a cell that differs in direction otherwise has one of them equal to it.
     given
         Whether the number is 1 by definition, as multiples of the baseline by itself are.
     cause
@@ -159,6 +170,7 @@ class TableCell:
     ours: Estimate | None
     size: bool | None = None
     direction: bool | None = None
+    opposed: bool = False
     given: bool = False
     cause: Cause | None = None
 
@@ -182,6 +194,8 @@ class Agreement:
         in size.
     directed, direction
         The same for the direction, which the baseline itself does not have.
+    opposed
+        Cells that are better than the baseline here and worse in the paper, or the other way round.
     partial
         Cells with runs on some of the data sets only; not counted above.
     missing
@@ -201,6 +215,7 @@ class Agreement:
     missing: int
     explained: int = 0
     unexplained: int = 0
+    opposed: int = 0
     timed: int = 0
     timed_size: int = 0
 
@@ -264,6 +279,7 @@ class PaperTable:
             missing=len(published) - len(with_runs),
             explained=len(self.differences) - len(unexplained),
             unexplained=len(unexplained),
+            opposed=len([cell for cell in whole if cell.opposed]),
             timed=len(timed),
             timed_size=len([cell for cell in timed if cell.size]),
         )
@@ -296,13 +312,13 @@ def _cells(spec: TableSpec, summary: Summary) -> Iterator[TableCell]:
                 base = published.get((dataset, level, quantity, BASELINE))
                 rate = published.get((dataset, level, "success", method))
                 given = kind in ("multiple", "best") and method == BASELINE
-                size, direction = (
-                    (None, None)
+                verdict = (
+                    Verdict()
                     if given
                     else _judge(rule, method, ours[method], ours[BASELINE], paper, base, rate)
                 )
                 cell = TableCell(
-                    dataset, level, quantity, method, paper, ours[method], size, direction, given
+                    *(dataset, level, quantity, method, paper, ours[method]), *verdict, given
                 )
                 yield replace(cell, cause=_cause(cell)) if cell.differs else cell
 
@@ -342,20 +358,22 @@ def _judge(
     paper: float | None,
     paper_base: float | None,
     paper_rate: float | None,
-) -> tuple[bool | None, bool | None]:
+) -> Verdict:
     """Whether a cell agrees in size and in direction."""
     if ours is None or paper is None:
-        return None, None
+        return Verdict()
     if math.isnan(ours.value):  # all runs failed, which disagrees unless the paper's did too
         agrees = None if paper_rate == 0 else False
-        return agrees, None if method == BASELINE else agrees
+        directed = agrees is not None and method != BASELINE
+        return Verdict(agrees, agrees if directed else None, directed)
     size = rule.same_size(ours.value, paper)
     if method == BASELINE or paper_base is None:
-        return size, None
+        return Verdict(size)
     if ours_base is None or math.isnan(ours_base.value):
-        return size, None
-    ours_direction = rule.direction(ours.value, ours_base.value)
-    return size, ours_direction == rule.direction(paper, paper_base)
+        return Verdict(size)
+    here = rule.direction(ours.value, ours_base.value)
+    there = rule.direction(paper, paper_base)
+    return Verdict(size, here == there, here * there < 0)
 
 
 def _members(dataset: str) -> tuple[str, ...]:
