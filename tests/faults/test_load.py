@@ -43,10 +43,10 @@ def numbered_path(n: int) -> np.ndarray:
 
 
 @slow
+@pytest.mark.timing  # a slow build of the core needs longer than the check is given
 @pytest.mark.parametrize(("n_clusters", "feasible"), [(1, False), (2, True)])
 def test_a_path_of_a_million_rows_is_checked(n_clusters, feasible):
-    pairs = Constraints(None, numbered_path(1_000_000))
-    report = pairs.check(n_clusters, time_limit=600)  # a slow build of the core may need minutes
+    report = Constraints(None, numbered_path(1_000_000)).check(n_clusters)
     assert report.feasible is feasible
     assert (report.lower_bound, report.upper_bound) == (2, 2)
 
