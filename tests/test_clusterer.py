@@ -473,6 +473,30 @@ def test_distinct_rows_are_counted_as_far_as_needed(at_once, n_distinct, monkeyp
     assert clusterer._count_distinct(data, 2) >= min(2, n_distinct)
 
 
+def test_zeros_of_either_sign_are_one_number():
+    assert clusterer._count_distinct(np.array([[0.0, 1.0], [-0.0, 1.0]]), 2) == 1
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("shape", [(1, 1), (3, 2), (1023, 1), (1025, 1), (700, 4), (5, 2000)])
+def test_ranges_of_features_are_those_of_their_columns(shape, dtype):
+    data = np.random.default_rng(0).normal(size=shape).astype(dtype)
+    low, high = clusterer.feature_ranges(data)
+    assert np.array_equal(low, data.min(axis=0))
+    assert np.array_equal(high, data.max(axis=0))
+
+
+def test_a_class_made_of_another_has_parameters_of_its_own():
+    class Narrower(KempeKMeans):
+        def __init__(self, n_clusters=8):
+            super().__init__(n_clusters)
+
+    assert set(KempeKMeans().get_params()) > {"n_clusters", "n_jobs"}
+    assert Narrower(3).get_params() == {"n_clusters": 3}
+    with pytest.raises(ValueError, match=r"Valid parameters are: \['n_clusters'\]"):
+        Narrower().set_params(n_jobs=2)
+
+
 @pytest.mark.parametrize("method", ["predict", "transform", "score"])
 def test_nothing_works_before_fit(method):
     with pytest.raises(NotFittedError):
