@@ -21,4 +21,4 @@ def n_threads(n_jobs: int | None) -> int:
     # Counting cores reads files of the system, which a small fit would notice.
     if threads == 1 or (n_jobs is not None and n_jobs > 0):
         return threads
-    return min(threads, cpu_count())
+    return min(threads, int(cpu_count()))
