@@ -473,6 +473,45 @@ def test_distinct_rows_are_counted_as_far_as_needed(at_once, n_distinct, monkeyp
     assert clusterer._count_distinct(data, 2) >= min(2, n_distinct)
 
 
+@pytest.mark.parametrize("state", [0, 7, np.int64(7), 2**32 - 1])
+def test_a_number_draws_what_scikit_learn_draws_from_it(state):
+    expected = np.random.default_rng(np.random.RandomState(state).randint(2**31 - 1))
+    wanted = expected.integers(2**63, size=3)
+    for _ in range(2):  # remembered or not
+        drawn = KempeKMeans(random_state=state)._generator()
+        assert np.array_equal(drawn.integers(2**63, size=3), wanted)
+
+
+def test_a_generator_goes_on_from_fit_to_fit():
+    model = KempeKMeans(random_state=np.random.RandomState(0))
+    one, other = (model._generator().integers(2**63) for _ in range(2))
+    assert one != other
+
+
+def test_zeros_of_either_sign_are_one_number():
+    assert clusterer._count_distinct(np.array([[0.0, 1.0], [-0.0, 1.0]]), 2) == 1
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("shape", [(1, 1), (3, 2), (1023, 1), (1025, 1), (700, 4), (5, 2000)])
+def test_ranges_of_features_are_those_of_their_columns(shape, dtype):
+    data = np.random.default_rng(0).normal(size=shape).astype(dtype)
+    low, high = clusterer.feature_ranges(data)
+    assert np.array_equal(low, data.min(axis=0))
+    assert np.array_equal(high, data.max(axis=0))
+
+
+def test_a_class_made_of_another_has_parameters_of_its_own():
+    class Narrower(KempeKMeans):
+        def __init__(self, n_clusters=8):
+            super().__init__(n_clusters)
+
+    assert set(KempeKMeans().get_params()) > {"n_clusters", "n_jobs"}
+    assert Narrower(3).get_params() == {"n_clusters": 3}
+    with pytest.raises(ValueError, match=r"Valid parameters are: \['n_clusters'\]"):
+        Narrower().set_params(n_jobs=2)
+
+
 @pytest.mark.parametrize("method", ["predict", "transform", "score"])
 def test_nothing_works_before_fit(method):
     with pytest.raises(NotFittedError):

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "basics/least.h"
+
 namespace kempe {
 
 // `inline` marks what becomes part of the loop over vertices. Members of an instantiated class are
@@ -345,15 +347,6 @@ inline double Descent<T>::least_insertion(Vertex v) const {
     return w * lightest_ / (lightest_ + w) * nearest * nearest;
 }
 
-// Distances measured within a sweep are noted as if at its beginning, which is the safe side.
-template <class T>
-inline void Descent<T>::remember_nearest(Vertex v, Colour own) {
-    double nearest = std::numeric_limits<double>::infinity();
-    for (Colour c = 0; c < k_; ++c)
-        if (c != own) nearest = std::min(nearest, distance_[c]);
-    others_[v] = std::sqrt(nearest) + drift_;
-}
-
 // In a trial, vertices whose distances stay as they are look again only if something stood in
 // their way.
 template <class T>
@@ -497,15 +490,15 @@ inline void Descent<T>::visit_all_clusters(Vertex v) {
     insertion_costs(distance_.data(), partition_.cluster_weights(), w, k_, insertion_.data());
     const double gain = removal_gain(v, distance_[own]);
     const bool fixed = objective_ == Objective::fixed_centroids;
-    remember_nearest(v, own);
-    insertion_[own] = std::numeric_limits<double>::infinity();
+    distance_[own] = insertion_[own] = std::numeric_limits<double>::infinity();
+    // Distances measured within a sweep are noted as if at its beginning, which is the safe side.
+    others_[v] = std::sqrt(least_of(distance_.data(), k_)) + drift_;
+    floor_[v] = least_of(insertion_.data(), k_);
     blocked_[v] = false;
-    floor_[v] = *std::min_element(insertion_.begin(), insertion_.end());
     candidates_.clear();
     const double bar = improvement_bar(gain);
     if (floor_[v] < bar)
         for (Colour c = 0; c < k_; ++c) {
-            if (c == own) continue;
             const double cost = fixed ? w * distance_[c] : insertion_[c];
             if (cost < bar) candidates_.emplace_back(cost - gain, c);
         }

@@ -102,7 +102,6 @@ class Descent {
     void begin_sweep();
     void note_drift(Colour c, double step);
     double least_insertion(Vertex v) const;
-    void remember_nearest(Vertex v, Colour own);
 
     // All vertices of large data: many at once as long as many move, then one by one.
     void sweep_blocks(Stopper& stopper);

@@ -8,7 +8,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -54,8 +54,11 @@ MOST_BINARY_DIGITS = 1000
 PLAIN_UP_TO = 2**21
 SERIAL_UP_TO = 2**26
 
-# Rows that are sorted at once in order to count distinct ones.
+# Rows that are looked at once in order to count distinct ones.
 _DISTINCT_AT_ONCE = 4096
+
+# Entries that are compared with as many others at once in order to find the largest.
+_COMPARED_AT_ONCE = 1024
 
 
 class ConstrainedClusterer(
@@ -161,7 +164,7 @@ class ConstrainedClusterer(
                 raise ValueError("sample_weight is zero for every row")
         total = float(data.shape[0] if weights is None else weights.sum())
         lightest = 1.0 if weights is None else float(weights[weights > 0].min())
-        check_squares(data.min(axis=0), data.max(axis=0), total, lightest)
+        check_squares(*feature_ranges(data), total, lightest)
         _warn_if_repeated(data, int(self.n_clusters))
         problem = Problem.build(
             data,
@@ -203,6 +206,12 @@ class ConstrainedClusterer(
             n_iter_=result.n_mutations + 1,
             result_=result,
         )
+
+    @classmethod
+    @cache
+    def _get_param_names(cls) -> list[str]:
+        """Look at the signature once for each class: a small fit would notice it each time."""
+        return list(super()._get_param_names())
 
     @property
     def _n_features_out(self) -> int:
@@ -321,8 +330,10 @@ class ConstrainedClusterer(
         return Recorder(problem, every, [*own, *shown])
 
     def _generator(self) -> np.random.Generator:
-        seed = check_random_state(self.random_state).randint(2**31 - 1)
-        return np.random.default_rng(int(seed))
+        state = self.random_state
+        return np.random.default_rng(
+            _seed_of(int(state)) if isinstance(state, Integral) else _draw_seed(state)
+        )
 
 
 class SearchingClusterer(ConstrainedClusterer):
@@ -402,6 +413,19 @@ class SearchingClusterer(ConstrainedClusterer):
         return rules if self.stop is None else [*rules, self.stop]
 
 
+def _draw_seed(random_state: Any) -> int:
+    return int(check_random_state(random_state).randint(2**31 - 1))
+
+
+@lru_cache(maxsize=1024)
+def _seed_of(random_state: int) -> int:
+    """Remember what a number draws: making the generator that does takes longer than one descent.
+
+    Fits that are compared, of one number of clusters after the other, have the same number.
+    """
+    return _draw_seed(random_state)
+
+
 @cache
 def _thread_pools() -> ThreadpoolController:
     """Find the libraries with threads of their own once: looking for them takes milliseconds."""
@@ -434,13 +458,17 @@ def _warn_if_repeated(data: NDArray[Any], n_clusters: int) -> None:
 
 def _count_distinct(data: NDArray[Any], enough: int) -> int:
     """Count distinct rows until there are enough; nearly always a few here and there show it."""
-    found = np.unique(data[:: max(1, len(data) // (4 * enough))], axis=0)
+    found = _distinct(data[:: max(1, len(data) // (4 * enough))])
     for start in range(0, len(data), _DISTINCT_AT_ONCE):
         if len(found) >= enough:
             break
-        more = data[start : start + _DISTINCT_AT_ONCE]
-        found = np.unique(np.concatenate([found, more]), axis=0)
+        found |= _distinct(data[start : start + _DISTINCT_AT_ONCE])
     return len(found)
+
+
+def _distinct(data: NDArray[Any]) -> set[bytes]:
+    """Give every row once, as its bytes; adding 0 makes one zero of the two that there are."""
+    return {row.tobytes() for row in data + 0.0}
 
 
 def check_groups(groups: int, n_clusters: int) -> None:
@@ -450,6 +478,28 @@ def check_groups(groups: int, n_clusters: int) -> None:
             f"must-link pairs leave {groups} groups of rows, fewer than n_clusters={n_clusters}; "
             "ask for fewer clusters or drop some pairs"
         )
+
+
+def feature_ranges(data: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Give the smallest and the largest entry of each feature.
+
+    NumPy compares long rows several times faster than short ones, so rows are taken together.
+
+    Parameters
+    ----------
+    data
+        At least one row, in C order.
+    """
+    n_rows, n_features = data.shape
+    together = min(n_rows, max(1, _COMPARED_AT_ONCE // n_features))
+    whole = n_rows - n_rows % together
+    long_rows, rest = data[:whole].reshape(-1, together * n_features), data[whole:]
+
+    def extreme(of: np.ufunc) -> NDArray[Any]:
+        several: NDArray[Any] = of.reduce(long_rows).reshape(together, n_features)
+        return np.asarray(of.reduce(np.concatenate([several, rest])))
+
+    return extreme(np.minimum), extreme(np.maximum)
 
 
 def check_squares(

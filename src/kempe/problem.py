@@ -230,12 +230,11 @@ def _merge(
     sample_weight: NDArray[np.float64] | None,
 ) -> tuple[NDArray[np.int32], NDArray[Any], float]:
     """Where each supernode's point lies, the means of the merged ones, the inertia inside them."""
-    count = np.bincount(supernode, minlength=size)
+    if size == supernode.size:  # every row is a supernode of its own
+        return np.arange(size, dtype=np.int32), np.empty((0, rows.shape[1]), dtype=rows.dtype), 0.0
     source = np.empty(size, dtype=np.int32)
     source[supernode[::-1]] = np.arange(supernode.size, dtype=np.int32)[::-1]
-    several = np.flatnonzero(count > 1)
-    if not several.size:
-        return source, np.empty((0, rows.shape[1]), dtype=rows.dtype), 0.0
+    several = np.flatnonzero(np.bincount(supernode, minlength=size) > 1)
     source[several] = ~np.arange(several.size, dtype=np.int32)
     position = np.where(source < 0, ~source, -1)[supernode]
     members = np.argsort(position, kind="stable")[np.count_nonzero(position < 0) :]

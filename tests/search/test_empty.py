@@ -44,6 +44,15 @@ def test_full_clusterings_are_left_alone():
     assert full_solution(problem, colours).colours is colours
 
 
+def test_a_cluster_of_members_without_weight_is_not_empty():
+    weight = np.array([1.0, 1.0, 0.0])
+    problem = Problem.build(np.arange(6.0).reshape(3, 2), n_clusters=2, sample_weight=weight)
+    colours = np.array([0, 0, 1], dtype=np.int32)
+    solution = full_solution(problem, colours)
+    assert solution.colours is colours
+    assert solution.inertia == pytest.approx(4.0)
+
+
 def test_identical_points_still_fill_every_cluster():
     problem = Problem.build(np.ones((5, 2)), n_clusters=5)
     filled = full_solution(problem, np.zeros(5, dtype=np.int32)).colours

@@ -88,6 +88,14 @@ def test_plus_plus_on_much_data_draws_from_a_part_of_it(planted, monkeypatch):
     assert among(part)
 
 
+@pytest.mark.parametrize("wanted", [1, 7, 100])
+def test_a_sample_is_what_sorting_would_give(wanted):
+    drawn = seeding._drawn(100, wanted, np.random.default_rng(wanted))
+    sorted_ones = np.sort(np.random.default_rng(wanted).choice(100, size=wanted, replace=False))
+    assert drawn.dtype == np.int32
+    assert np.array_equal(drawn, sorted_ones)
+
+
 def test_given_centroids_are_used_in_the_coordinates_of_the_data(planted):
     instance = planted(0)
     problem = instance.problem

@@ -21,9 +21,12 @@ def full_solution(problem: Problem, colours: Colours) -> Solution:
     A supernode may always move into an empty cluster, so no cluster is empty afterwards if there
     are at least as many supernodes as clusters. The inertia never rises.
     """
-    if not np.bincount(colours, minlength=problem.n_clusters).all():
+    centroids, weight = problem.means(colours)
+    # A cluster without weight is empty, or has nothing but members without weight.
+    if not weight.all() and not np.bincount(colours, minlength=problem.n_clusters).all():
         colours = _core.fill_empty(problem.core, colours, problem.n_clusters)
-    return Solution(colours, problem.inertia(colours))
+        centroids, _ = problem.means(colours)
+    return Solution(colours, problem.inertia(colours, centroids))
 
 
 def costs_at_means(problem: Problem, colours: Colours) -> NDArray[np.float64]:

@@ -18,4 +18,7 @@ def n_threads(n_jobs: int | None) -> int:
         ``joblib.parallel_config`` says, or one.
     """
     threads = int(effective_n_jobs(n_jobs))
-    return threads if n_jobs is not None and n_jobs > 0 else min(threads, cpu_count())
+    # Counting cores reads files of the system, which a small fit would notice.
+    if threads == 1 or (n_jobs is not None and n_jobs > 0):
+        return threads
+    return min(threads, int(cpu_count()))
