@@ -473,21 +473,6 @@ def test_distinct_rows_are_counted_as_far_as_needed(at_once, n_distinct, monkeyp
     assert clusterer._count_distinct(data, 2) >= min(2, n_distinct)
 
 
-@pytest.mark.parametrize("state", [0, 7, np.int64(7), 2**32 - 1])
-def test_a_number_draws_what_scikit_learn_draws_from_it(state):
-    expected = np.random.default_rng(np.random.RandomState(state).randint(2**31 - 1))
-    wanted = expected.integers(2**63, size=3)
-    for _ in range(2):  # remembered or not
-        drawn = KempeKMeans(random_state=state)._generator()
-        assert np.array_equal(drawn.integers(2**63, size=3), wanted)
-
-
-def test_a_generator_goes_on_from_fit_to_fit():
-    model = KempeKMeans(random_state=np.random.RandomState(0))
-    one, other = (model._generator().integers(2**63) for _ in range(2))
-    assert one != other
-
-
 def test_zeros_of_either_sign_are_one_number():
     assert clusterer._count_distinct(np.array([[0.0, 1.0], [-0.0, 1.0]]), 2) == 1
 

@@ -8,7 +8,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
-from functools import cache, lru_cache
+from functools import cache
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -330,10 +330,8 @@ class ConstrainedClusterer(
         return Recorder(problem, every, [*own, *shown])
 
     def _generator(self) -> np.random.Generator:
-        state = self.random_state
-        return np.random.default_rng(
-            _seed_of(int(state)) if isinstance(state, Integral) else _draw_seed(state)
-        )
+        seed = check_random_state(self.random_state).randint(2**31 - 1)
+        return np.random.default_rng(int(seed))
 
 
 class SearchingClusterer(ConstrainedClusterer):
@@ -411,19 +409,6 @@ class SearchingClusterer(ConstrainedClusterer):
         if self.target_inertia is not None:
             rules.append(TargetInertia(self.target_inertia))
         return rules if self.stop is None else [*rules, self.stop]
-
-
-def _draw_seed(random_state: Any) -> int:
-    return int(check_random_state(random_state).randint(2**31 - 1))
-
-
-@lru_cache(maxsize=1024)
-def _seed_of(random_state: int) -> int:
-    """Remember what a number draws: making the generator that does takes longer than one descent.
-
-    Fits that are compared, of one number of clusters after the other, have the same number.
-    """
-    return _draw_seed(random_state)
 
 
 @cache
