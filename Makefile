@@ -120,6 +120,7 @@ bench-docs: $(VENV)/.test  ## measure every table of the documentation (wants a 
 	$(BIN)/python benchmarks/compare.py --seeds 3 --out $(TABLES)/compare.md
 	$(BIN)/python benchmarks/gaps.py --store results/gaps --keep --out $(TABLES)/gaps.md
 	$(BIN)/python benchmarks/overhead.py --out $(TABLES)/overhead.md
+	$(BIN)/python benchmarks/tight.py --out $(TABLES)/tight.md
 	$(BIN)/python benchmarks/searches.py --out $(TABLES)/searches.md
 	$(BIN)/python benchmarks/large.py unconstrained --out $(TABLES)/unconstrained.md
 	$(BIN)/python benchmarks/parallel.py --out $(TABLES)/parallel.md

@@ -18,9 +18,9 @@ from kempe.search.result import Solution
 from kempe.search.seeding import starting_centroids
 
 # Clusterings that were improved apart from each other differ by at least this share of the inertia,
-SPREAD = 0.01
-# and this share of the constrained supernodes would rather be in another cluster. Elsewhere one of
-# the two is far smaller.
+SPREAD = 0.001
+# and this share of the constrained supernodes would rather be in another cluster. Elsewhere they
+# are fewer, or the clusterings are the same.
 BLOCKED = 0.4
 
 # Temperatures and prices of a violated pair, in units of the mean cost above the nearest cluster
