@@ -614,6 +614,27 @@ def starting_colours(context, centroids, descent, **options):
     return _core.saturation_assignment(context.problem.core, centroids)[0]
 
 
+@case(KSKM, "habits", ["text", "program"], wanted={"text": set(), "program": {0, 1, 2, 3}}.get)
+def see_habits(estimator, value):
+    """Which of four habits of the authors' program a search has."""
+    schedules = []
+
+    def watched(context, start, descent, recorder, schedule, relocator):
+        schedules.append((schedule, descent))
+        return iterate(context, start, descent, recorder, schedule, relocator)
+
+    iterate = kskm.iterate
+    with patch.object(kskm, "iterate", watched):
+        fit(estimator, DENSE, habits=value, max_mutations=1)
+        fit(estimator, STICKY, habits=value, max_mutations=1, exact=True)
+    (swaps, _), (exact, refined) = schedules
+    assert not exact.relocate_first
+    assert swaps.keep_returning == exact.keep_returning
+    assert swaps.independent == exact.independent
+    habits = (swaps.relocate_first, swaps.keep_returning, swaps.independent, refined.as_program)
+    return {i for i, habit in enumerate(habits) if habit}
+
+
 SOLVERS = {
     "solve_relaxation": relaxation,
     "solve_integer": branching,

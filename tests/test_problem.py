@@ -228,3 +228,17 @@ def test_kernels_refuse_rows_that_do_not_exist(dtype, row):
         _core.supernodes(5, pairs)
     with pytest.raises(ValueError, match="does not exist"):
         _core.cannot_link_graph(np.arange(5, dtype=np.int32), 5, pairs)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_inertia_inside_each_supernode_is_that_of_its_rows(weighted):
+    rng = np.random.default_rng(3)
+    X, weight = rng.normal(size=(9, 2)), rng.uniform(1, 2, 9) if weighted else None
+    constraints = Constraints(must_link=[(0, 3), (3, 8), (2, 5)])
+    problem = Problem.build(X, constraints, n_clusters=2, sample_weight=weight)
+    for v, inside in enumerate(problem.within_each):
+        rows = np.flatnonzero(problem.supernode == v)
+        share = np.ones(rows.size) if weight is None else weight[rows]
+        mean = np.average(X[rows], axis=0, weights=share)
+        assert inside == pytest.approx((share[:, None] * (X[rows] - mean) ** 2).sum(), abs=1e-12)
+    assert problem.within_each.sum() == pytest.approx(problem.within)

@@ -6,6 +6,7 @@ Searches work on supernodes; only what a publication defines on rows looks at ro
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -153,6 +154,17 @@ class Problem:
         if centroids is None:
             centroids, _ = self.means(colours)
         return self.within + _core.between_inertia(self.core, colours, centroids)
+
+    @cached_property
+    def within_each(self) -> NDArray[np.float64]:
+        """Inertia inside each supernode; ``within`` is the sum."""
+        merged = np.flatnonzero((np.bincount(self.supernode) > 1)[self.supernode])
+        members = self.supernode[merged]
+        squares = ((self.rows[merged] - self.points(members)) ** 2).sum(axis=1)
+        if self.row_weight is not None:
+            squares *= self.row_weight[merged]
+        inside = np.bincount(members, squares, minlength=self.n_supernodes)
+        return inside.astype(np.float64)
 
     def costs(
         self, centroids: Centroids, vertices: NDArray[np.int32] | None = None

@@ -27,6 +27,15 @@ def colourable(graph, k):
     )
 
 
+def test_components_that_are_cliques_are_known():
+    edges = [(0, 2), (2, 4), (0, 4), (1, 5), (3, 6), (6, 7)]
+    graph = CannotLinkGraph.from_edges(9, np.array(edges))
+    assert [part.tolist() for part in graph.clique_components] == [[0, 2, 4], [1, 5]]
+    complete = graph.complete_components[graph.components]
+    assert np.flatnonzero(~complete).tolist() == [3, 6, 7]
+    assert CannotLinkGraph.from_edges(2, np.empty((0, 2), int)).clique_components == []
+
+
 def test_parts_are_the_connected_components():
     graph = CannotLinkGraph.from_edges(7, np.array([[0, 4], [4, 2], [1, 5]]))
     assert [part.tolist() for part in graph.parts()] == [[0, 2, 4], [1, 5], [3], [6]]

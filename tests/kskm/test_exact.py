@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from kempe.exact import ExactAssigner
 from kempe.exceptions import InfeasibleConstraintsError, NoSolutionFoundError
 from kempe.graph import CannotLinkGraph
 from kempe.kskm import ExactDescent, SimultaneousDescent
-from kempe.kskm.exact import exact_start
+from kempe.kskm.exact import _rounds_lower, exact_start
 from kempe.problem import Problem
 from kempe.search.descent import Descent
 from random_problems import context_of
@@ -68,6 +69,43 @@ def test_exact_refinement_goes_on_where_kempe_swaps_end(tight_problem, mode):
     costs = problem.costs(problem.means(refined)[0])
     best = ExactAssigner(problem.graph).solve(costs).objective
     assert best >= cost_of(costs, refined) * (1 - 1e-6)
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1e3])
+def test_as_in_the_program_a_descent_ends_unless_its_cost_rounds_lower(tight_problem, scale):
+    """Whole numbers hide every improvement of small costs, and none of large ones."""
+    small, start = tight_problem
+    X = scale * (small.rows + small.shift)
+    problem = Problem.build(X, small.constraints, n_clusters=3)
+    context = context_of(problem)
+    swapped = ChainDescent().descend(context, start)
+    first = ExactAssigner(problem.graph).solve(
+        problem.costs(problem.means(swapped)[0]), incumbent=swapped, mode="first"
+    )
+    descent = ExactDescent(ChainDescent(), effort=math.inf, annealing=False, as_program=True)
+    end = descent.descend(context, start)
+    assert problem.is_proper(end)
+    goes_on = problem.inertia(end) < problem.inertia(first.colours) * (1 - 1e-9)
+    assert goes_on == (scale > 1)
+    # Costs below 0 round to 0, never below themselves; large ones keep their order.
+    assert _rounds_lower(problem, swapped, first.colours) == (scale > 1)
+
+
+def test_as_in_the_program_swaps_settle_before_centroids_move(tight_problem):
+    problem, start = tight_problem
+    asked = []
+
+    class Watched(ChainDescent):
+        def settle(self, context, colours, centroids):
+            asked.append(np.array_equal(centroids, problem.means(colours)[0]))
+            return super().settle(context, colours, centroids)
+
+        def descend(self, context, colours):
+            raise AssertionError("descended step by step")
+
+    ExactDescent(Watched(), as_program=True).descend(context_of(problem), start)
+    assert len(asked) > 1
+    assert all(asked)
 
 
 def test_the_exact_step_is_not_repeated_on_a_partition_already_explored(tight_problem, monkeypatch):

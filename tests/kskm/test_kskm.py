@@ -72,6 +72,13 @@ def test_the_schedule_can_be_one_sided(share, kind):
     assert result.statistics.kind == ["start"] + [kind] * 5
 
 
+def test_a_round_of_mutations_may_begin_with_its_relocation():
+    options = {"perturbation": 2 / 3, "relocate_first": True}
+    result = search(*random_problem(0), MaxMutations(7), **options)
+    expected = ["start", *["relocate", "perturb", "perturb"] * 2, "relocate"]
+    assert result.statistics.kind == expected
+
+
 def test_zero_mutations_are_one_descent():
     problem, colours = random_problem(0)
     result = search(problem, colours, MaxMutations(0))
@@ -102,18 +109,20 @@ class SpyingDescent(Descent):
         return self.inner.descend(context, colours)
 
 
+@pytest.mark.parametrize("keep", [False, True])
 @pytest.mark.parametrize("failures", [1, 3])
-def test_the_search_returns_to_the_best_after_several_failures(failures):
+def test_the_search_returns_to_the_best_after_several_failures(failures, keep):
     problem, colours = random_problem(3, n=80, k=6)
     descent = SpyingDescent()
-    result = search(problem, colours, descent=descent, failures_before_return=failures)
+    options = {"failures_before_return": failures, "keep_returning": keep}
+    result = search(problem, colours, descent=descent, **options)
     history, best = result.statistics.inertia, result.statistics.best_inertia
     failed = seen = 0
     for i in range(1, len(history) - 1):
         failed = 0 if history[i] < best[i - 1] else failed + 1
-        back = failed == failures
+        back = failed >= failures
         assert descent.settled_from[i] == (best[i] if back else history[i])
-        failed = 0 if back else failed
+        failed = 0 if back and not keep else failed
         seen += back and best[i] != history[i]
     assert seen > 2
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kempe import _core
-from kempe.kskm.perturb import perturb
+from kempe.kskm.perturb import perturb, perturb_independently
 from kempe.problem import Problem
 
 DRAWS = 4000
@@ -19,7 +19,7 @@ def two_clusters(weight=None, d=2):
     return problem, np.repeat([0, 1], [12, 30]).astype(np.int32)
 
 
-def draws(problem, colours, n=DRAWS):
+def draws(problem, colours, n=DRAWS, perturb=perturb):
     rng = np.random.default_rng(0)
     return np.array([perturb(problem, colours, rng) for _ in range(n)])
 
@@ -50,6 +50,29 @@ def test_perturbed_centroids_have_the_mean_and_covariance_of_the_t_distribution(
         assert (abs(sample[:, c].mean(axis=0) - means[c]) < 5 * error).all()
         found = np.cov(sample[:, c], rowvar=False)
         np.testing.assert_allclose(found, expected, atol=0.12 * np.diag(expected).max())
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_coordinates_may_be_perturbed_independently(weighted):
+    problem, colours = two_clusters(np.full(42, 3.0) if weighted else None)
+    sample = draws(problem, colours, perturb=perturb_independently)
+    means, _ = problem.means(colours)
+    for c, size in enumerate([12, 30]):
+        rows = problem.rows[colours == c]
+        variance = rows.var(axis=0, ddof=1) / size
+        assert (abs(sample[:, c].mean(axis=0) - means[c]) < 5 * np.sqrt(variance / DRAWS)).all()
+        found = np.cov(sample[:, c], rowvar=False)
+        np.testing.assert_allclose(found, np.diag(variance), atol=0.1 * variance.max())
+        assert abs(np.corrcoef(rows, rowvar=False)[0, 1]) > 0.2  # there is something to leave out
+
+
+def test_a_cluster_of_one_row_is_not_perturbed_independently():
+    problem = Problem.build(np.array([[0.0, 1.0], [4.0, 5.0], [6.0, 9.0]]), n_clusters=2)
+    colours = np.array([0, 1, 1], dtype=np.int32)
+    moved = perturb_independently(problem, colours, np.random.default_rng(0))
+    means, _ = problem.means(colours)
+    np.testing.assert_array_equal(moved[0], means[0])
+    assert (moved[1] != means[1]).all()
 
 
 def test_perturbed_centroids_have_the_tails_of_the_t_distribution():

@@ -87,7 +87,8 @@ class ExactAssigner:
         self.aids = aids
         self._rng = np.random.default_rng(seed)
         self._free = np.flatnonzero(graph.degree == 0)
-        self._cliques, self._hard = _split(graph)
+        self._cliques = graph.clique_components
+        self._hard = np.flatnonzero(~graph.complete_components[graph.components])
         self._part = HardPart(graph.induced(self._hard))
         self._covered: HardPart | None = None
 
@@ -195,20 +196,6 @@ class ExactAssigner:
         if nonempty and not _uses_all(incumbent, costs.shape[1]):
             raise ValueError("the incumbent leaves a cluster empty")
         return incumbent
-
-
-def _split(graph: CannotLinkGraph) -> tuple[list[NDArray[np.intp]], NDArray[np.intp]]:
-    """Components that are cliques, and all vertices of the others that have neighbours."""
-    size = np.bincount(graph.components)
-    ends = np.bincount(graph.components, graph.degree)
-    clique = (ends == size * (size - 1)) & (size > 1)
-    hard = np.flatnonzero(((size > 1) & ~clique)[graph.components])
-    chosen = np.flatnonzero(clique[graph.components])
-    if not chosen.size:
-        return [], hard
-    order = chosen[np.argsort(graph.components[chosen], kind="stable")]
-    cliques = np.split(order, np.flatnonzero(np.diff(graph.components[order])) + 1)
-    return cliques, hard
 
 
 def _assign_clique(costs: Floats) -> NDArray[np.intp] | None:

@@ -87,6 +87,22 @@ class CannotLinkGraph:
         return np.asarray(component, dtype=np.int32)
 
     @cached_property
+    def complete_components(self) -> NDArray[np.bool_]:
+        """Whether each component is a clique; a single vertex is one."""
+        size = np.bincount(self.components)
+        ends = np.bincount(self.components, self.degree)
+        return np.asarray(ends == size * (size - 1))
+
+    @cached_property
+    def clique_components(self) -> list[NDArray[np.intp]]:
+        """Vertices of each component that is a clique of two or more."""
+        chosen = np.flatnonzero(self.complete_components[self.components] & (self.degree > 0))
+        if not chosen.size:
+            return []
+        order = chosen[np.argsort(self.components[chosen], kind="stable")]
+        return np.split(order, np.flatnonzero(np.diff(self.components[order])) + 1)
+
+    @cached_property
     def edges(self) -> Edges:
         """All edges, the smaller end first, in lexicographic order."""
         source = np.repeat(np.arange(self.size, dtype=np.int32), self.degree)

@@ -154,9 +154,7 @@ def _answer(
 
 def _largest_complete_part(graph: CannotLinkGraph) -> NDArray[np.int32]:
     """Largest component that is a clique, which is seen at once however large it is."""
-    size = np.bincount(graph.components)
-    ends = np.bincount(graph.components, graph.degree)
-    complete = np.where(ends == size * (size - 1), size, 0)
+    complete = np.where(graph.complete_components, np.bincount(graph.components), 0)
     if not complete.any():
         return np.empty(0, dtype=np.int32)
     return np.flatnonzero(graph.components == complete.argmax()).astype(np.int32)

@@ -14,6 +14,7 @@ from kempe.kskm import mwis as independent_set
 from kempe.kskm.three_colour import three_colour_step
 from kempe.problem import Centroids, Colours
 from kempe.search.descent import Context, Descent
+from kempe.search.empty import means_or_points
 
 
 @dataclass(frozen=True)
@@ -74,3 +75,24 @@ class SimultaneousDescent(Descent):
         if self.mwis == "greedy":
             return None
         return partial(independent_set.solve, method=self.mwis, rng=rng)
+
+
+def descend_by(
+    follow: Callable[[Context, Colours, Centroids], Colours], context: Context, colours: Colours
+) -> Colours:
+    """Let a clustering follow its means until that no longer lowers the inertia.
+
+    Parameters
+    ----------
+    follow
+        ``step`` or ``settle`` of a descent.
+    """
+    problem = context.problem
+    inertia = problem.inertia(colours)
+    while not context.stopper.look():
+        moved = follow(context, colours, means_or_points(problem, colours, context.rng))
+        lower = problem.inertia(moved)
+        if not lower < inertia:
+            break
+        colours, inertia = moved, lower
+    return colours

@@ -13,7 +13,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from kempe.clusterer import SearchingClusterer
 from kempe.exact import SOLVERS, Solver
 from kempe.kskm.exact import EFFORT
-from kempe.kskm.kskm import FOLLOWINGS, Following, KSKMParams, kskm_search
+from kempe.kskm.kskm import FOLLOWINGS, HABITS, Following, Habits, KSKMParams, kskm_search
 from kempe.kskm.mwis import METHODS, Method
 from kempe.kskm.shift import RELOCATIONS, RelocationKind
 from kempe.problem import Problem
@@ -57,6 +57,13 @@ class KSKM(SearchingClusterer):
     after_perturbation : {"step", "settle"}, default="step"
         How the clustering follows perturbed centroids: by one simultaneous assignment, as Algorithm
         3 says, or by as many as it takes, as in the authors' program.
+    habits : {"text", "program"}, default="text"
+        ``"program"`` does as the authors' program does in what has no parameter of its own: the
+        first mutation relocates (not with ``exact``), once back at the best all mutations start
+        from it until there is a better one, and coordinates are perturbed one by one. With
+        ``exact``, swaps settle before centroids move, and a descent goes on after an exact
+        assignment only if its cost is lower when rounded to a whole number. The page about methods
+        compares text, program and ours point by point.
     exact : bool or {"auto", "highs", "cpsat", "gurobi"}, default=False
         Whether each local optimum is improved by exact assignment (appendix A.3, KSKM_E), which
         takes long, and by which solver. ``True`` is ``"auto"``: SciPy's HiGHS, and OR-Tools' CP-SAT
@@ -139,6 +146,7 @@ class KSKM(SearchingClusterer):
         "perturbation": [Interval(Real, 0, 1, closed="both")],
         "failures_before_return": [Interval(Integral, 1, None, closed="left")],
         "after_perturbation": [StrOptions(set(FOLLOWINGS))],
+        "habits": [StrOptions(set(HABITS))],
         "exact": ["boolean", StrOptions(set(SOLVERS))],
         "effort": [Interval(Real, 0, None, closed="neither"), None],
         "annealing": ["boolean"],
@@ -160,6 +168,7 @@ class KSKM(SearchingClusterer):
         perturbation: float = 0.8,
         failures_before_return: int = 5,
         after_perturbation: Following = "step",
+        habits: Habits = "text",
         exact: bool | Solver = False,
         effort: float | None = EFFORT,
         annealing: bool = True,
@@ -185,6 +194,7 @@ class KSKM(SearchingClusterer):
         self.perturbation = perturbation
         self.failures_before_return = failures_before_return
         self.after_perturbation = after_perturbation
+        self.habits = habits
         self.exact = exact
         self.effort = effort
         self.annealing = annealing
@@ -212,6 +222,7 @@ class KSKM(SearchingClusterer):
             perturbation=self.perturbation,
             failures_before_return=self.failures_before_return,
             after_perturbation=self.after_perturbation,
+            habits=self.habits,
             exact=solver if self.exact else None,
             effort=self.effort,
             annealing=bool(self.annealing),

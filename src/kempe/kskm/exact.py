@@ -9,10 +9,12 @@ from dataclasses import dataclass, field, replace
 from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kempe.exact import Aids, ExactAssigner, Mode, Solver, Status, anneal
 from kempe.exceptions import NoSolutionFoundError
 from kempe.graph.check import colour_or_explain
+from kempe.kskm.assignment import descend_by
 from kempe.problem import Centroids, Colours, Problem
 from kempe.search.descent import Context, Descent
 from kempe.search.empty import costs_at_means, full_solution
@@ -53,6 +55,11 @@ class ExactDescent(Descent):
     nonempty
         Whether an exact assignment must use every cluster, (7b) of the paper. Otherwise one that
         it leaves empty is filled later, like any other.
+    as_program
+        Whether to do as the authors' program does: swaps settle before centroids move, and after an
+        exact assignment the descent goes on only if the cost of a component, rounded to a whole
+        number, is below what it was, unrounded. Where costs are of the order of 1, that is as good
+        as a coin, and descents end early.
     """
 
     inner: Descent
@@ -62,6 +69,7 @@ class ExactDescent(Descent):
     least_effort: float = EFFORT / 4
     annealing: bool = True
     nonempty: bool = False
+    as_program: bool = False
     _allowance: float = field(default=0.0, init=False, repr=False)
     _assigner: ExactAssigner | None = field(default=None, init=False, repr=False)
     _tight: bool = field(default=False, init=False, repr=False)
@@ -86,13 +94,22 @@ class ExactDescent(Descent):
 
         It ends because no partition is refined twice.
         """
-        colours = self.inner.descend(context, colours)
-        while not context.stopper.look() and self._is_new(context.problem, colours):
+        problem = context.problem
+        colours = self._swapped(context, colours)
+        while not context.stopper.look() and self._is_new(problem, colours):
             refined = self._refine(context, colours)
             if refined is None:
                 break
-            colours = self.inner.descend(context, refined)
+            if self.as_program and not _rounds_lower(problem, colours, refined):
+                return refined
+            colours = self._swapped(context, refined)
         return colours
+
+    def _swapped(self, context: Context, colours: Colours) -> Colours:
+        """Descend by swaps alone."""
+        if self.as_program:
+            return descend_by(self.inner.settle, context, colours)
+        return self.inner.descend(context, colours)
 
     def for_thread(self) -> Self:
         """Give a descent that has explored nothing yet."""
@@ -168,6 +185,24 @@ def exact_start(context: Context, centroids: Centroids, solver: Solver) -> Colou
         f"neither DSATUR nor the exact assignment found a clustering into {problem.n_clusters} "
         "clusters in time; it may nevertheless exist"
     )
+
+
+def _rounds_lower(problem: Problem, before: Colours, after: Colours) -> bool:
+    """Whether the authors' program takes an exact assignment for an improvement.
+
+    It counts costs from where a supernode's own square is zero, component by component, and leaves
+    out supernodes that are free or in a clique of their own.
+    """
+    centroids, _ = problem.means(before)
+    squares = problem.costs(np.zeros((1, problem.n_features)))[:, 0]
+    component = problem.graph.components
+
+    def totals(colours: Colours) -> NDArray[np.float64]:
+        costs = problem.own_costs(colours, centroids) - squares
+        return np.bincount(component, costs).astype(np.float64)
+
+    hard = ~problem.graph.complete_components
+    return bool((np.round(totals(after)) < np.round(totals(before), 5) - 1e-5)[hard].any())
 
 
 def _canonical(colours: Colours) -> Colours:

@@ -14,7 +14,7 @@ from kempe.kskm.assignment import SimultaneousDescent
 from kempe.kskm.dsatur import starting_solution
 from kempe.kskm.exact import EFFORT, ExactDescent, exact_start
 from kempe.kskm.mwis import Method
-from kempe.kskm.perturb import perturb
+from kempe.kskm.perturb import perturb, perturb_independently
 from kempe.kskm.shift import Relocation, RelocationKind, Relocator
 from kempe.problem import Centroids, Colours, Problem
 from kempe.search.descent import Context, Descent
@@ -26,6 +26,8 @@ from kempe.search.seeding import Init, starting_centroids
 Mutation: TypeAlias = Literal["perturb", "relocate"]
 Following: TypeAlias = Literal["step", "settle"]
 FOLLOWINGS: tuple[str, ...] = get_args(Following)
+Habits: TypeAlias = Literal["text", "program"]
+HABITS: tuple[str, ...] = get_args(Habits)
 
 
 @dataclass(frozen=True)
@@ -43,11 +45,21 @@ class Schedule:
     after_perturbation
         How the clustering follows perturbed centroids: by one ``"step"`` of the descent, as in
         Algorithm 3, or to its end, ``"settle"``, as in the authors' program.
+    relocate_first
+        Whether a round of mutations begins with its relocation instead of ending with it.
+    keep_returning
+        Whether the search, once it went back to the best, starts from it again and again until
+        there is a new best, instead of counting failures anew.
+    independent
+        Whether coordinates are perturbed one by one, see ``perturb_independently``.
     """
 
     perturbation: float = 0.8
     failures_before_return: int = 5
     after_perturbation: Following = "step"
+    relocate_first: bool = False
+    keep_returning: bool = False
+    independent: bool = False
 
     def __post_init__(self) -> None:
         if not 0 <= self.perturbation <= 1:
@@ -74,7 +86,8 @@ class Schedule:
 
     def _relocations(self, iteration: int) -> int:
         """How many of the first mutations relocate; a hair more, for 5 * (1 - 0.8) is below 1."""
-        return int(iteration * (1 - self.perturbation) + 1e-9)
+        share = iteration * (1 - self.perturbation)
+        return math.ceil(share - 1e-9) if self.relocate_first else int(share + 1e-9)
 
 
 @dataclass(frozen=True)
@@ -91,6 +104,11 @@ class KSKMParams:
         Where relocated centroids go, and how far (Algorithm 4).
     perturbation, failures_before_return, after_perturbation
         See ``Schedule``.
+    habits
+        ``"program"``: where no other parameter says so, do as the authors' program does, which
+        made the tables of the paper: the first mutation relocates (not with ``exact``); once back
+        at the best, mutations keep starting from it; coordinates are perturbed one by one; for
+        ``exact`` see ``ExactDescent``.
     exact
         Solver of the exact assignment that refines each local optimum (appendix A.3, KSKM_E);
         ``None`` for none. The options below mean nothing without it.
@@ -114,6 +132,7 @@ class KSKMParams:
     perturbation: float = 0.8
     failures_before_return: int = 5
     after_perturbation: Following = "step"
+    habits: Habits = "text"
     exact: Solver | None = None
     effort: float | None = EFFORT
     annealing: bool = True
@@ -132,11 +151,24 @@ class KSKMParams:
             effort=math.inf if self.effort is None else self.effort,
             annealing=self.annealing,
             nonempty=self.nonempty,
+            as_program=self.as_program,
         )
+
+    @property
+    def as_program(self) -> bool:
+        """Whether to do as the authors' program does."""
+        return self.habits == "program"
 
     def schedule(self, problem: Problem) -> Schedule:
         """Give the schedule; where exact assignment would undo every perturbation, relocate."""
-        schedule = Schedule(self.perturbation, self.failures_before_return, self.after_perturbation)
+        schedule = Schedule(
+            self.perturbation,
+            self.failures_before_return,
+            self.after_perturbation,
+            relocate_first=self.as_program and self.exact is None,
+            keep_returning=self.as_program,
+            independent=self.as_program,
+        )
         asked = self.exact is not None and self.relocate_if_tight
         undone = asked and problem.graph.is_tight(problem.n_clusters)
         return replace(schedule, perturbation=0.0) if undone else schedule
@@ -224,7 +256,8 @@ def iterate(
             revived = relocator.revived(settled, rng)
             return settled if revived is None else descent.step(context, settled, revived)
         follow = descent.step if schedule.after_perturbation == "step" else descent.settle
-        return follow(context, colours, perturb(problem, colours, rng))
+        moved = perturb_independently if schedule.independent else perturb
+        return follow(context, colours, moved(problem, colours, rng))
 
     current = descended(start)
     recorder.record(current, "start")
@@ -235,6 +268,6 @@ def iterate(
         current = descended(mutated(current.colours, kind))
         failures = 0 if recorder.record(current, kind) else failures + 1
         if failures >= schedule.failures_before_return:
-            failures = 0
+            failures = failures if schedule.keep_returning else 0
             assert recorder.best is not None
             current = recorder.best

@@ -19,6 +19,7 @@ from scipy.spatial.distance import cdist
 from kempe.kskm.perturb import random_combination, weights_and_sizes
 from kempe.kskm.sdp import denoised_points
 from kempe.problem import Centroids, Colours, Problem
+from kempe.search.empty import means_or_points
 from kempe.search.relocation import relocated_centroids
 
 RelocationKind: TypeAlias = Literal["kmeans", "sdp", "reposition", "coincide", "replace"]
@@ -86,12 +87,8 @@ class Relocator:
         """
         if self.params.kind != "coincide":
             return None
-        centroids, weight = self.problem.means(colours)
-        empty = np.flatnonzero(weight == 0)
-        if not empty.size:
-            return None
-        centroids[empty] = self.problem.points(rng.choice(self.problem.everyone, empty.size))
-        return centroids
+        _, weight = self.problem.means(colours)
+        return None if weight.all() else means_or_points(self.problem, colours, rng)
 
     def _targets(
         self,
@@ -163,8 +160,8 @@ def _coinciding_targets(problem: Problem, colours: Colours, centroids: Centroids
 def _lowest_and_highest(
     problem: Problem, colours: Colours, centroids: Centroids
 ) -> tuple[int, int]:
-    """Find the clusters of lowest and of highest inertia."""
-    own = problem.own_costs(colours, centroids)
+    """Find the clusters of lowest and of highest inertia, that inside supernodes included."""
+    own = problem.own_costs(colours, centroids) + problem.within_each
     inertia = np.bincount(colours, own, minlength=problem.n_clusters)
     return int(np.argmin(inertia)), int(np.argmax(inertia))
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kempe import _core
-from kempe.problem import Colours, Problem
+from kempe.problem import Centroids, Colours, Problem
 from kempe.search.result import Solution
 
 
@@ -27,6 +27,15 @@ def full_solution(problem: Problem, colours: Colours) -> Solution:
         colours = _core.fill_empty(problem.core, colours, problem.n_clusters)
         centroids, _ = problem.means(colours)
     return Solution(colours, problem.inertia(colours, centroids))
+
+
+def means_or_points(problem: Problem, colours: Colours, rng: np.random.Generator) -> Centroids:
+    """Means of the clusters, and a supernode at random for each that is empty."""
+    centroids, weight = problem.means(colours)
+    empty = np.flatnonzero(weight == 0)
+    if empty.size:
+        centroids[empty] = problem.points(rng.choice(problem.everyone, empty.size))
+    return centroids
 
 
 def costs_at_means(problem: Problem, colours: Colours) -> NDArray[np.float64]:
