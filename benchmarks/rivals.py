@@ -122,8 +122,8 @@ class Entry:
 
 COUNTERPARTS = (
     Entry("PCCC", "PCCC", plus_plus_on_means, public="PCCC"),
+    Entry("BLPKMCC_plain", "BLPKMCC_plain", rows_at_random, public="BLPKMCC"),
     Entry("BLPKMCC", "BLPKMCC", rows_at_random, public="BLPKMCC"),
-    Entry("BLPKMCC_sq", "BLPKMCC_sq", rows_at_random, public="BLPKMCC"),
     Entry("COPKM_P", "COPKM_P", plus_plus_on_rows, public="COPKM_P"),
     Entry("COPKM", "COPKM", plus_plus_on_rows, public="COPKM"),
 )
@@ -133,7 +133,7 @@ COUNTERPARTS = (
 SWITCHED = tuple(
     Entry(f"{entry.label}{', no swaps' * (not swaps)}", entry.method, entry.start, options)
     for entry in COUNTERPARTS
-    if entry.method in ("PCCC", "BLPKMCC", "BLPKMCC_sq")
+    if entry.method in ("PCCC", "BLPKMCC_plain", "BLPKMCC")
     for swaps in (True, False)
     for options in ({"kempe_swaps": swaps},)
 )

@@ -68,7 +68,7 @@ MOST_STEPS = {
     "KSKM_E_repo_text": 6,
     "PCCC": 60,
     "BLPKMCC": 100,
-    "BLPKMCC_sq": 100,
+    "BLPKMCC_plain": 100,
     "IPC_KMeans": 100,
     "COPKM_P": 300,
     "COPKM": 300,

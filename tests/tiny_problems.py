@@ -82,7 +82,7 @@ VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
     "KSKM_E_repo_text": ("KSKM_E_repo_text", {"max_mutations": 5}),
     "PCCC": ("PCCC", {}),
     "BLPKMCC": ("BLPKMCC", {}),
-    "BLPKMCC_sq": ("BLPKMCC_sq", {}),
+    "BLPKMCC_plain": ("BLPKMCC_plain", {}),
     "IPC_KMeans": ("IPC_KMeans", {}),
     "COPKM_P": ("COPKM_P", {}),
     "COPKM": ("COPKM", {}),
