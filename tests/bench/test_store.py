@@ -93,6 +93,43 @@ def test_runs_can_be_dropped(tmp_path):
     assert Store(tmp_path / "nothing").drop(lambda item: True) == 0
 
 
+def other_collection(seed):
+    return Record.of(Task("main", "COL1/iris", 0.05, "KSKM", seed, {}, 5.0), "ok")
+
+
+def test_packed_runs_are_read_with_newer_ones(tmp_path):
+    store = fill(tmp_path, record(0, inertia=1.0), record(1), other_collection(0))
+    files = store.pack()
+    assert [path.name for path in files] == ["runs-COL1.csv.xz", "runs-COL3.csv.xz"]
+    assert not store.path.exists()
+    fill(tmp_path, record(0, inertia=2.0), record(2))
+    assert [item.seed for item in store.records()] == [0, 0, 1, 2]
+    assert {item.inertia for item in store.records()} == {None, 2.0}
+    before = store.records()
+    store.pack()
+    assert store.records() == before
+    assert sorted(store.folder.glob("runs*")) == files
+
+
+def test_runs_can_be_dropped_from_packed_files(tmp_path):
+    store = fill(tmp_path, record(0), other_collection(0), other_collection(1))
+    store.pack()
+    assert store.drop(lambda item: item.collection == "COL1") == 2
+    assert store.records() == [record(0)]
+    assert store.packed == []
+    store.pack()
+    assert store.drop(lambda item: False) == 0
+    assert len(store.packed) == 1
+
+
+def test_a_damaged_packed_file_is_an_error(tmp_path):
+    store = fill(tmp_path, record(0))
+    (path,) = store.pack()
+    path.write_bytes(path.read_bytes()[:-9])
+    with pytest.raises(StoreError, match=r"runs-COL3\.csv\.xz is damaged"):
+        store.records()
+
+
 def test_environments_are_kept(tmp_path):
     store = Store(tmp_path)
     store.add_environment("a", {"python": "3"})

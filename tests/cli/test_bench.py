@@ -58,6 +58,23 @@ def test_a_plan_is_run_once_and_reported(plan):
     assert (plan.parent / "out" / "report.html").exists()
 
 
+def test_a_packed_store_is_reported_and_not_run_again(plan):
+    store = plan.parent / "results" / "tiny"
+    call("run", plan, "--workers", 1)
+    answer = call("pack", store)
+    assert answer.exit_code == 0, answer.output
+    assert "runs-COL2.csv.xz" in answer.output
+    assert "2 runs in" in call("run", plan).output
+    assert call("report", store).exit_code == 0
+
+
+def test_there_is_nothing_to_pack_in_an_empty_folder(tmp_path):
+    for folder in (tmp_path, tmp_path / "nothing"):
+        answer = call("pack", folder)
+        assert answer.exit_code == 2
+        assert "no runs in" in answer.output
+
+
 def test_missing_data_is_explained(plan, monkeypatch):
     monkeypatch.setenv("KEMPE_MIRROR", "http://127.0.0.1:9")
     monkeypatch.setenv("XDG_CACHE_HOME", str(plan.parent))

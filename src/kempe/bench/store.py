@@ -5,9 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import json
+import lzma
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass, field, fields
 from os import PathLike
 from pathlib import Path
@@ -17,6 +18,7 @@ from kempe.bench.plan import Task
 from kempe.storage import replacing
 
 RUNS = "runs.csv"
+PACKED = "runs-{collection}.csv.xz"
 ENVIRONMENTS = "environments.json"
 
 NO_DATA = "no data"
@@ -182,7 +184,8 @@ class Store:
     """Results of runs in a folder: a CSV file with one line per run.
 
     A line is written whole and forced to disk before the run counts as done. What a kill may
-    leave behind is an unfinished last line, which is dropped when the store is opened again.
+    leave behind is an unfinished last line, which is dropped when the store is opened again. Runs
+    that are to be kept can be packed into compressed files beside it, one for each collection.
 
     Parameters
     ----------
@@ -198,20 +201,37 @@ class Store:
         """File with the runs."""
         return self.folder / RUNS
 
-    def records(self) -> list[Record]:
-        """All finished runs, without an unfinished last line."""
-        if not self.path.exists():
-            return []
-        return list(_unique(self._parse(_whole_lines(self.path.read_bytes()))).values())
+    @property
+    def packed(self) -> list[Path]:
+        """Files with packed runs."""
+        return sorted(self.folder.glob(PACKED.format(collection="*")))
 
-    def _parse(self, content: bytes) -> Iterator[Record]:
-        lines = csv.reader(content.decode().splitlines())
-        head = next(lines, [])
-        for number, cells in enumerate(lines, start=2):
-            try:
-                yield Record.from_cells(dict(zip(head, cells, strict=True)))
-            except (ValueError, TypeError) as error:
-                raise StoreError(f"line {number} of {self.path} is damaged: {error}") from error
+    def records(self) -> list[Record]:
+        """All finished runs, without an unfinished last line; the newer of two of one name."""
+        return list(_unique(record for path in self._files() for record in _read(path)).values())
+
+    def _files(self) -> list[Path]:
+        return [*self.packed, *([self.path] if self.path.exists() else [])]
+
+    def pack(self) -> list[Path]:
+        """Compress all runs, one file for each collection; say which files there are.
+
+        The store can be used as before. Packed runs are read with the others.
+        """
+        with self._locked():
+            records = self.records()
+            collections = {record.collection for record in records}
+            written = [self.folder / PACKED.format(collection=name) for name in collections]
+            for path, name in zip(written, collections, strict=True):
+                chosen = (record for record in records if record.collection == name)
+                _replace(path, lzma.compress(_lines(chosen), preset=lzma.PRESET_EXTREME))
+            self._keep_only(written)
+        return sorted(written)
+
+    def _keep_only(self, files: Iterable[Path]) -> None:
+        """Remove the other files with runs, which these have taken over."""
+        for path in set(self._files()) - set(files):
+            path.unlink()
 
     def environments(self) -> dict[str, dict[str, Any]]:
         """Versions and machines that runs were made with."""
@@ -242,19 +262,24 @@ class Store:
         unwanted
             Says of a run whether it goes.
         """
-        if not self.path.exists():
+        if not self._files():
             return 0
-        with _locked(self.folder / ".lock"):
+        with self._locked():
             records = self.records()
             kept = [record for record in records if not unwanted(record)]
-            _replace(self.path, _lines(kept))
+            if len(kept) < len(records):
+                _replace(self.path, _lines(kept))
+                self._keep_only([self.path])
         return len(records) - len(kept)
+
+    def _locked(self) -> AbstractContextManager[None]:
+        return _locked(self.folder / ".lock")
 
     @contextmanager
     def writing(self) -> Iterator[Callable[[Record], None]]:
         """Give a function that appends a run, while no other process may write."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        with _locked(self.folder / ".lock"):
+        with self._locked():
             self._prepare()
             with open(self.path, "ab") as file:
 
@@ -270,9 +295,25 @@ class Store:
         content = self.path.read_bytes() if self.path.exists() else b""
         whole = _whole_lines(content)
         if not whole.startswith(_line(COLUMNS)):
-            _replace(self.path, _lines(self.records()))
+            _replace(self.path, _lines(_read(self.path) if content else ()))
         elif len(whole) < len(content):
             os.truncate(self.path, len(whole))
+
+
+def _read(path: Path) -> Iterator[Record]:
+    """Read the runs of a file, packed or not."""
+    try:
+        content = path.read_bytes()
+        content = lzma.decompress(content) if path.suffix == ".xz" else _whole_lines(content)
+    except lzma.LZMAError as error:
+        raise StoreError(f"{path} is damaged: {error}") from error
+    lines = csv.reader(content.decode().splitlines())
+    head = next(lines, [])
+    for number, cells in enumerate(lines, start=2):
+        try:
+            yield Record.from_cells(dict(zip(head, cells, strict=True)))
+        except (ValueError, TypeError) as error:
+            raise StoreError(f"line {number} of {path} is damaged: {error}") from error
 
 
 def _lines(records: Iterable[Record]) -> bytes:
@@ -289,7 +330,7 @@ def _whole_lines(content: bytes) -> bytes:
     return content[: content.rfind(b"\n") + 1]
 
 
-def _unique(records: Iterator[Record]) -> dict[str, Record]:
+def _unique(records: Iterable[Record]) -> dict[str, Record]:
     return {record.key: record for record in records}
 
 

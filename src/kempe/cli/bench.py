@@ -137,6 +137,24 @@ def report(
 
 
 @app.command()
+def pack(
+    store: Annotated[Path, typer.Argument(metavar="STORE", help="Folder of results.")],
+) -> None:
+    """Compress the runs of a store, to keep or to pass on; all commands read them as before."""
+    from kempe.bench import Store
+    from kempe.bench.store import StoreError
+
+    try:
+        written = Store(store).pack() if store.is_dir() else []
+    except StoreError as error:
+        raise typer.BadParameter(str(error)) from error
+    if not written:
+        raise typer.BadParameter(f"no runs in {store}")
+    for path in written:
+        typer.echo(f"Wrote {path} ({path.stat().st_size:,} bytes)")
+
+
+@app.command()
 def plans() -> None:
     """List the shipped plans."""
     from kempe.bench import load_plan, shipped_plans
