@@ -21,6 +21,7 @@ from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils import check_random_state
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from kempe import (
@@ -475,6 +476,12 @@ def test_distinct_rows_are_counted_as_far_as_needed(at_once, n_distinct, monkeyp
 
 def test_zeros_of_either_sign_are_one_number():
     assert clusterer._count_distinct(np.array([[0.0, 1.0], [-0.0, 1.0]]), 2) == 1
+
+
+@pytest.mark.parametrize("seed", [0, 1, 42, 2**32 - 1, np.int64(7), np.uint8(3)])
+def test_a_number_seeds_as_it_does_in_scikit_learn(seed):
+    drawn = clusterer._random_state(seed).randint(2**31 - 1, size=1000)
+    assert np.array_equal(drawn, check_random_state(seed).randint(2**31 - 1, size=1000))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

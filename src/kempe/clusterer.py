@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.random.bit_generator import ISeedSequence
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.spatial.distance import cdist
@@ -330,7 +331,7 @@ class ConstrainedClusterer(
         return Recorder(problem, every, [*own, *shown])
 
     def _generator(self) -> np.random.Generator:
-        seed = check_random_state(self.random_state).randint(2**31 - 1)
+        seed = _random_state(self.random_state).randint(2**31 - 1)
         return np.random.default_rng(int(seed))
 
 
@@ -415,6 +416,25 @@ class SearchingClusterer(ConstrainedClusterer):
 def _thread_pools() -> ThreadpoolController:
     """Find the libraries with threads of their own once: looking for them takes milliseconds."""
     return ThreadpoolController()
+
+
+class _Blank(ISeedSequence):
+    """Seeds nothing, for a generator that gets its seed afterwards."""
+
+    def generate_state(self, n_words: int, dtype: Any = np.uint32) -> NDArray[Any]:
+        return np.zeros(n_words, dtype)
+
+
+def _random_state(seed: Any) -> np.random.RandomState:
+    """Do the same as ``check_random_state``, and seed a generator once, as a small fit notices.
+
+    That of a number is seeded by chance first, and at length, when it is made in the usual way.
+    """
+    if not isinstance(seed, Integral):
+        return check_random_state(seed)  # type: ignore[no-any-return]
+    generator = np.random.RandomState(np.random.MT19937(_Blank()))  # type: ignore[arg-type]
+    generator.seed(int(seed))
+    return generator
 
 
 def _check_kind(X: object) -> None:
