@@ -289,18 +289,18 @@ class _MemeticSearch:
     def _recombined(self, context: Context, population: list[Solution]) -> Colours:
         """Settle a parent on centroids of which each comes from it or from another parent."""
         problem, rng = context.problem, context.rng
-        first, second = (self._parent(population, rng) for _ in range(2))
+        first, second = self._parents(population, rng)
         own, weight = problem.means(first.colours)
-        other = match(own, weight, problem.means(second.colours)[0])
+        other = own if second is first else match(own, weight, problem.means(second.colours)[0])
         inherited = rng.random(problem.n_clusters) < 0.5
         centroids = np.where(inherited[:, None], other, own)
         return self.plan.descent.settle(context, first.colours, centroids)
 
     @staticmethod
-    def _parent(population: list[Solution], rng: np.random.Generator) -> Solution:
-        """Draw two and take the better."""
-        one, other = (population[int(i)] for i in rng.integers(len(population), size=2))
-        return one if one.inertia <= other.inertia else other
+    def _parents(population: list[Solution], rng: np.random.Generator) -> tuple[Solution, Solution]:
+        """Draw two for each parent and take the better."""
+        a, b, c, d = (population[i] for i in rng.integers(len(population), size=4).tolist())
+        return a if a.inertia <= b.inertia else b, c if c.inertia <= d.inertia else d
 
     def _survivors(self, population: list[Solution]) -> list[Solution]:
         """Keep the best, each inertia once: equal inertia nearly always means equal clusters."""
