@@ -10,9 +10,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from queue import SimpleQueue
+from typing import NamedTuple
 
 import numpy as np
 
@@ -42,8 +43,7 @@ SKETCHED_STARTS = 6
 SAME = 1e-9
 
 
-@dataclass(frozen=True)
-class _Step:
+class _Step(NamedTuple):
     """A solution on the way of one individual, and the mutations since the last."""
 
     solution: Solution
@@ -149,17 +149,17 @@ class _MemeticSearch:
         agreement = Agreement(self.plan.agreement)
         first = 0
         core = self.recorder.problem.core
-        with ThreadPoolExecutor(max(1, n_jobs)) as pool, self._stopping():
+        with _threads(n_jobs) as pool, self._stopping():
             # There is always a first solution, however short the time.
             while self.recorder.best is None or not self.recorder.should_stop():
                 rngs = rng.spawn(self.plan.generation_size)
                 tasks = self._generation(population, first, rngs)
                 first += len(rngs)
-                newcomers = self._newcomers(_side_by_side(tasks, pool, n_jobs, core))
+                newcomers = self._newcomers(_side_by_side(tasks, pool, core))
                 if newcomers is None:
                     return
                 if first == self.plan.generation_size and self._is_glassy(newcomers):
-                    newcomers += self._annealed_generations(newcomers, rng, pool, n_jobs)
+                    newcomers += self._annealed_generations(newcomers, rng, pool)
                 self._judge_sketch(newcomers)
                 population = self._survivors([*population, *newcomers])
                 if self._is_exhausted(population, first) or agreement.reached_by(newcomers):
@@ -185,8 +185,7 @@ class _MemeticSearch:
         self,
         known: list[Solution],
         rng: np.random.Generator,
-        pool: ThreadPoolExecutor,
-        n_jobs: int,
+        pool: ThreadPoolExecutor | None,
     ) -> list[Solution]:
         """Make clusterings by annealing, each from centroids of its own."""
         made: list[Solution] = []
@@ -194,10 +193,7 @@ class _MemeticSearch:
         for _ in range(ANNEALED_GENERATIONS):
             left = rng.spawn(self.plan.generation_size)[: self.recorder.mutations_left]
             tasks = [self._annealed(self.recorder.context(each), otherwise) for each in left]
-            made += (
-                self._newcomers(_side_by_side(tasks, pool, n_jobs, self.recorder.problem.core))
-                or []
-            )
+            made += self._newcomers(_side_by_side(tasks, pool, self.recorder.problem.core)) or []
             if self.recorder.should_stop():
                 break
         return made
@@ -312,11 +308,16 @@ class _MemeticSearch:
         return kept[: self.plan.population_size]
 
 
+def _threads(n_jobs: int) -> AbstractContextManager[ThreadPoolExecutor | None]:
+    """Threads for individuals, unless these are made one after the other."""
+    return nullcontext() if n_jobs == 1 else ThreadPoolExecutor(max(1, n_jobs))
+
+
 def _side_by_side(
-    tasks: list[Iterator[_Step]], pool: ThreadPoolExecutor, n_jobs: int, core: _core.Instance
+    tasks: list[Iterator[_Step]], pool: ThreadPoolExecutor | None, core: _core.Instance
 ) -> Iterator[Iterable[_Step]]:
     """Run individuals one after the other, or in threads; in the same order either way."""
-    if n_jobs == 1:
+    if pool is None:
         yield from tasks
     else:
         yield from [_streamed(task, pool, core) for task in tasks]
