@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from itertools import islice
 from queue import SimpleQueue
 from typing import NamedTuple
 
@@ -38,6 +39,9 @@ ANNEALED_GENERATIONS = 2
 
 # Starts in a sketch cost little, so the best of so many is improved.
 SKETCHED_STARTS = 6
+
+# At most so many generators are seeded before they are needed.
+SEEDED_TOGETHER = 8
 
 # Relative difference of inertia up to which two clusterings are taken for the same.
 SAME = 1e-9
@@ -149,21 +153,31 @@ class _MemeticSearch:
         agreement = Agreement(self.plan.agreement)
         first = 0
         core = self.recorder.problem.core
+        children = self._children(rng)
         with _threads(n_jobs) as pool, self._stopping():
             # There is always a first solution, however short the time.
             while self.recorder.best is None or not self.recorder.should_stop():
-                rngs = rng.spawn(self.plan.generation_size)
+                rngs = list(islice(children, self.plan.generation_size))
                 tasks = self._generation(population, first, rngs)
                 first += len(rngs)
                 newcomers = self._newcomers(_side_by_side(tasks, pool, core))
                 if newcomers is None:
                     return
                 if first == self.plan.generation_size and self._is_glassy(newcomers):
-                    newcomers += self._annealed_generations(newcomers, rng, pool)
+                    newcomers += self._annealed_generations(newcomers, children, pool)
                 self._judge_sketch(newcomers)
                 population = self._survivors([*population, *newcomers])
                 if self._is_exhausted(population, first) or agreement.reached_by(newcomers):
                     return
+
+    def _children(self, rng: np.random.Generator) -> Iterator[np.random.Generator]:
+        """Give randomness to one individual after the other.
+
+        So many as must agree are needed in any case, and are seeded quicker together.
+        """
+        together = max(self.plan.generation_size, min(self.plan.agreement, SEEDED_TOGETHER))
+        while True:
+            yield from rng.spawn(together)
 
     def _generation(
         self, population: list[Solution], first: int, rngs: list[np.random.Generator]
@@ -184,15 +198,16 @@ class _MemeticSearch:
     def _annealed_generations(
         self,
         known: list[Solution],
-        rng: np.random.Generator,
+        children: Iterator[np.random.Generator],
         pool: ThreadPoolExecutor | None,
     ) -> list[Solution]:
         """Make clusterings by annealing, each from centroids of its own."""
         made: list[Solution] = []
         otherwise = min(known, key=lambda solution: solution.inertia).colours
         for _ in range(ANNEALED_GENERATIONS):
-            left = rng.spawn(self.plan.generation_size)[: self.recorder.mutations_left]
-            tasks = [self._annealed(self.recorder.context(each), otherwise) for each in left]
+            rngs = list(islice(children, self.plan.generation_size))
+            left = rngs[: self.recorder.mutations_left]
+            tasks = [self._annealed(self.recorder.context(rng), otherwise) for rng in left]
             made += self._newcomers(_side_by_side(tasks, pool, self.recorder.problem.core)) or []
             if self.recorder.should_stop():
                 break
