@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 from scipy import sparse
 from sklearn import config_context
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.model_selection import GridSearchCV
@@ -515,6 +515,13 @@ def test_ranges_of_features_are_those_of_their_columns(shape, dtype):
     low, high = clusterer.feature_ranges(data)
     assert np.array_equal(low, data.min(axis=0))
     assert np.array_equal(high, data.max(axis=0))
+
+
+@pytest.mark.parametrize("name", methods.names())
+def test_defaults_are_among_the_values_that_are_allowed(name):
+    """A fit does not check what has its default."""
+    estimator = type(methods.create(name, 3))()
+    BaseEstimator._validate_params(estimator)
 
 
 def test_a_class_made_of_another_has_parameters_of_its_own():

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import cache
+from inspect import signature
 from math import isfinite, isqrt
 from numbers import Integral, Real
 from pathlib import Path
@@ -29,7 +30,11 @@ from sklearn.base import (
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import euclidean_distances, pairwise_distances_argmin_min
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import (
+    Interval,
+    StrOptions,
+    validate_parameter_constraints,
+)
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 from threadpoolctl import ThreadpoolController
 
@@ -218,6 +223,20 @@ class ConstrainedClusterer(
     def _get_param_names(cls) -> list[str]:
         """Look at the signature once for each class: a small fit would notice it each time."""
         return list(super()._get_param_names())
+
+    @classmethod
+    @cache
+    def _defaults(cls) -> dict[str, Any]:
+        """Default of each parameter that has one, looked up once for each class as well."""
+        parameters = signature(cls.__init__).parameters
+        return {name: parameters[name].default for name in cls._get_param_names()}
+
+    def _validate_params(self) -> None:
+        """Check the parameters as scikit-learn does, but for those that have their defaults."""
+        defaults = self._defaults()
+        values = self.get_params(deep=False)
+        changed = {name: value for name, value in values.items() if value is not defaults[name]}
+        validate_parameter_constraints(self._parameter_constraints, changed, type(self).__name__)
 
     @property
     def _n_features_out(self) -> int:
