@@ -190,8 +190,7 @@ class ConstrainedClusterer(
 
     def _validate_rows(self, X: ArrayLike, *, reset: bool) -> NDArray[Any]:
         if _is_ready(X):
-            # What is left to see to: the number of features, and that they have no names.
-            validate_data(self, X, reset=reset, skip_check_array=True)
+            self._note_features(X, reset=reset)
             return X
         _check_kind(X)
         small = str(getattr(X, "dtype", "")) in _EXACT_IN_FLOAT32
@@ -200,6 +199,14 @@ class ConstrainedClusterer(
             self, X, reset=reset, dtype=dtype, order="C", accept_large_sparse=False
         )
         return data
+
+    def _note_features(self, X: NDArray[Any], *, reset: bool) -> None:
+        """Keep or check what scikit-learn wants to know of the features of a plain array."""
+        if reset:
+            self.n_features_in_ = X.shape[1]
+            self.__dict__.pop("feature_names_in_", None)  # those of an earlier fit
+        else:
+            validate_data(self, X, reset=False, skip_check_array=True)
 
     def _store(self, X: ArrayLike, problem: Problem, result: Result) -> None:
         colours = result.solution.colours
