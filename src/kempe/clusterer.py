@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import cache
 from inspect import signature
-from math import isfinite, isqrt
+from math import isfinite, isqrt, log2
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, ClassVar, Self, TypeGuard
@@ -566,16 +566,17 @@ def check_squares(
     lightest
         Smallest weight of a row above 0.
     """
-    low, high = lowest.astype(np.float64), highest.astype(np.float64)
-    largest = max(-float(low.min()), float(high.max()), 1.0)
-    size, mass = np.log2(2 * largest) + np.log2(low.size) / 2, np.log2(max(total, 1.0))
+    low, high = lowest.tolist(), highest.tolist()
+    largest = max(-min(low), max(high), 1.0)
+    size, mass = log2(2 * largest) + log2(len(low)) / 2, log2(max(total, 1.0))
     if 2 * (size + mass) > MOST_BINARY_DIGITS:
         raise ValueError(
             f"the inertia would overflow: X has entries as large as {largest:.3g} and a total "
             f"weight of {total:.3g}; scale them, for example by StandardScaler"
         )
-    spread = float((high - low).max()) or 1.0  # constant data has an inertia of 0, which is right
-    if 2 * (min(np.log2(spread), 0.0) + min(np.log2(lightest), 0.0)) < -MOST_BINARY_DIGITS:
+    # Constant data has an inertia of 0, which is right.
+    spread = max(most - least for least, most in zip(low, high, strict=True)) or 1.0
+    if 2 * (min(log2(spread), 0.0) + min(log2(lightest), 0.0)) < -MOST_BINARY_DIGITS:
         raise ValueError(
             f"the inertia would underflow: the entries of X differ by at most {spread:.3g} and "
             f"sample_weight is as small as {lightest:.3g}; scale them, for example by "
