@@ -15,12 +15,13 @@ import polars as pl
 import pytest
 from scipy import sparse
 from sklearn import config_context
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils import check_random_state
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from kempe import (
@@ -478,12 +479,49 @@ def test_zeros_of_either_sign_are_one_number():
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_table_of_floats_is_taken_as_it_is_and_as_scikit_learn_would(dtype):
+    model, X = KempeKMeans(), np.random.default_rng(0).normal(size=(6, 4)).astype(dtype)
+    large = np.full((6, 4), np.finfo(dtype).max, dtype)  # finite, but the sum is not
+    for table in (X, large):
+        assert model._validate_rows(table, reset=True) is table
+    others = (X[:, ::2], np.asfortranarray(X), X.astype(X.dtype.newbyteorder()), X.tolist())
+    for table in others:
+        rows = model._validate_rows(table, reset=True)
+        assert rows.flags.c_contiguous
+        assert rows.dtype in (np.float32, np.float64)
+        np.testing.assert_array_equal(rows, table)
+
+
+def test_a_table_without_names_makes_a_model_forget_those_of_a_frame():
+    X = np.arange(12.0).reshape(6, 2)
+    model = KempeKMeans(2, random_state=0).fit(pd.DataFrame(X, columns=["a", "b"]))
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        model.predict(X)
+    assert not hasattr(model.fit(X), "feature_names_in_")
+    with pytest.raises(ValueError, match="X has 1 features, but KempeKMeans is expecting 2"):
+        model.predict(X[:, :1].copy())
+
+
+@pytest.mark.parametrize("seed", [0, 1, 42, 2**32 - 1, np.int64(7), np.uint8(3)])
+def test_a_number_seeds_as_it_does_in_scikit_learn(seed):
+    drawn = clusterer._random_state(seed).randint(2**31 - 1, size=1000)
+    assert np.array_equal(drawn, check_random_state(seed).randint(2**31 - 1, size=1000))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("shape", [(1, 1), (3, 2), (1023, 1), (1025, 1), (700, 4), (5, 2000)])
 def test_ranges_of_features_are_those_of_their_columns(shape, dtype):
     data = np.random.default_rng(0).normal(size=shape).astype(dtype)
     low, high = clusterer.feature_ranges(data)
     assert np.array_equal(low, data.min(axis=0))
     assert np.array_equal(high, data.max(axis=0))
+
+
+@pytest.mark.parametrize("name", methods.names())
+def test_defaults_are_among_the_values_that_are_allowed(name):
+    """A fit does not check what has its default."""
+    estimator = type(methods.create(name, 3))()
+    BaseEstimator._validate_params(estimator)
 
 
 def test_a_class_made_of_another_has_parameters_of_its_own():
@@ -823,6 +861,8 @@ def test_constraints_are_given_once_and_fit_the_data(arguments, error, message):
     [
         ([[0.0, np.nan], [1.0, 2.0]], "NaN"),
         ([[0.0, np.inf], [1.0, 2.0]], "infinity"),
+        (np.array([[0.0, np.nan], [1.0, 2.0]]), "NaN"),
+        (np.array([[0.0, np.inf], [1.0, 2.0]]), "infinity"),
         (np.empty((0, 2)), "0 sample"),
         (np.empty((5, 0)), "0 feature"),
         ([1.0, 2.0, 3.0], "1D array"),

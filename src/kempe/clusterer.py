@@ -9,11 +9,14 @@ from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import cache
+from inspect import signature
+from math import isfinite, isqrt, log2
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeGuard
 
 import numpy as np
+from numpy.random.bit_generator import ISeedSequence
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.spatial.distance import cdist
@@ -27,7 +30,11 @@ from sklearn.base import (
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import euclidean_distances, pairwise_distances_argmin_min
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import (
+    Interval,
+    StrOptions,
+    validate_parameter_constraints,
+)
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 from threadpoolctl import ThreadpoolController
 
@@ -182,6 +189,9 @@ class ConstrainedClusterer(
         return 1
 
     def _validate_rows(self, X: ArrayLike, *, reset: bool) -> NDArray[Any]:
+        if _is_ready(X):
+            self._note_features(X, reset=reset)
+            return X
         _check_kind(X)
         small = str(getattr(X, "dtype", "")) in _EXACT_IN_FLOAT32
         dtype = np.float32 if small else (np.float64, np.float32)
@@ -189,6 +199,14 @@ class ConstrainedClusterer(
             self, X, reset=reset, dtype=dtype, order="C", accept_large_sparse=False
         )
         return data
+
+    def _note_features(self, X: NDArray[Any], *, reset: bool) -> None:
+        """Keep or check what scikit-learn wants to know of the features of a plain array."""
+        if reset:
+            self.n_features_in_ = X.shape[1]
+            self.__dict__.pop("feature_names_in_", None)  # those of an earlier fit
+        else:
+            validate_data(self, X, reset=False, skip_check_array=True)
 
     def _store(self, X: ArrayLike, problem: Problem, result: Result) -> None:
         colours = result.solution.colours
@@ -212,6 +230,20 @@ class ConstrainedClusterer(
     def _get_param_names(cls) -> list[str]:
         """Look at the signature once for each class: a small fit would notice it each time."""
         return list(super()._get_param_names())
+
+    @classmethod
+    @cache
+    def _defaults(cls) -> dict[str, Any]:
+        """Default of each parameter that has one, looked up once for each class as well."""
+        parameters = signature(cls.__init__).parameters
+        return {name: parameters[name].default for name in cls._get_param_names()}
+
+    def _validate_params(self) -> None:
+        """Check the parameters as scikit-learn does, but for those that have their defaults."""
+        defaults = self._defaults()
+        values = self.get_params(deep=False)
+        changed = {name: value for name, value in values.items() if value is not defaults[name]}
+        validate_parameter_constraints(self._parameter_constraints, changed, type(self).__name__)
 
     @property
     def _n_features_out(self) -> int:
@@ -330,7 +362,7 @@ class ConstrainedClusterer(
         return Recorder(problem, every, [*own, *shown])
 
     def _generator(self) -> np.random.Generator:
-        seed = check_random_state(self.random_state).randint(2**31 - 1)
+        seed = _random_state(self.random_state).randint(2**31 - 1)
         return np.random.default_rng(int(seed))
 
 
@@ -417,6 +449,36 @@ def _thread_pools() -> ThreadpoolController:
     return ThreadpoolController()
 
 
+class _Blank(ISeedSequence):
+    """Seeds nothing, for a generator that gets its seed afterwards."""
+
+    def generate_state(self, n_words: int, dtype: Any = np.uint32) -> NDArray[Any]:
+        return np.zeros(n_words, dtype)
+
+
+def _random_state(seed: Any) -> np.random.RandomState:
+    """Do the same as ``check_random_state``, and seed a generator once, as a small fit notices.
+
+    That of a number is seeded by chance first, and at length, when it is made in the usual way.
+    """
+    if not isinstance(seed, Integral):
+        return check_random_state(seed)  # type: ignore[no-any-return]
+    generator = np.random.RandomState(np.random.MT19937(_Blank()))  # type: ignore[arg-type]
+    generator.seed(int(seed))
+    return generator
+
+
+def _is_ready(X: object) -> TypeGuard[NDArray[Any]]:
+    """Whether data is a finite table of floats in C order, of which nothing needs to be made.
+
+    Nearly all is, and scikit-learn looks at everything else that it could be before it says so.
+    """
+    if type(X) is not np.ndarray or X.ndim != 2 or not X.size or not X.flags.c_contiguous:
+        return False
+    with np.errstate(over="ignore", invalid="ignore"):
+        return X.dtype in (np.float64, np.float32) and isfinite(X.sum())
+
+
 def _check_kind(X: object) -> None:
     """Refuse what other libraries have instead of a table, and say how to make one of it."""
     if sparse.issparse(X):
@@ -468,7 +530,8 @@ def check_groups(groups: int, n_clusters: int) -> None:
 def feature_ranges(data: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     """Give the smallest and the largest entry of each feature.
 
-    NumPy compares long rows several times faster than short ones, so rows are taken together.
+    NumPy compares long rows several times faster than short ones, so rows are taken together, but
+    few enough that what is left of them, short rows again, is little.
 
     Parameters
     ----------
@@ -476,7 +539,7 @@ def feature_ranges(data: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         At least one row, in C order.
     """
     n_rows, n_features = data.shape
-    together = min(n_rows, max(1, _COMPARED_AT_ONCE // n_features))
+    together = min(isqrt(n_rows), max(1, _COMPARED_AT_ONCE // n_features))
     whole = n_rows - n_rows % together
     long_rows, rest = data[:whole].reshape(-1, together * n_features), data[whole:]
 
@@ -503,16 +566,17 @@ def check_squares(
     lightest
         Smallest weight of a row above 0.
     """
-    low, high = lowest.astype(np.float64), highest.astype(np.float64)
-    largest = max(-float(low.min()), float(high.max()), 1.0)
-    size, mass = np.log2(2 * largest) + np.log2(low.size) / 2, np.log2(max(total, 1.0))
+    low, high = lowest.tolist(), highest.tolist()
+    largest = max(-min(low), max(high), 1.0)
+    size, mass = log2(2 * largest) + log2(len(low)) / 2, log2(max(total, 1.0))
     if 2 * (size + mass) > MOST_BINARY_DIGITS:
         raise ValueError(
             f"the inertia would overflow: X has entries as large as {largest:.3g} and a total "
             f"weight of {total:.3g}; scale them, for example by StandardScaler"
         )
-    spread = float((high - low).max()) or 1.0  # constant data has an inertia of 0, which is right
-    if 2 * (min(np.log2(spread), 0.0) + min(np.log2(lightest), 0.0)) < -MOST_BINARY_DIGITS:
+    # Constant data has an inertia of 0, which is right.
+    spread = max(most - least for least, most in zip(low, high, strict=True)) or 1.0
+    if 2 * (min(log2(spread), 0.0) + min(log2(lightest), 0.0)) < -MOST_BINARY_DIGITS:
         raise ValueError(
             f"the inertia would underflow: the entries of X differ by at most {spread:.3g} and "
             f"sample_weight is as small as {lightest:.3g}; scale them, for example by "

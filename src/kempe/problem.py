@@ -245,14 +245,15 @@ def _merge(
     if size == supernode.size:  # every row is a supernode of its own
         return np.arange(size, dtype=np.int32), np.empty((0, rows.shape[1]), dtype=rows.dtype), 0.0
     source = np.empty(size, dtype=np.int32)
-    source[supernode[::-1]] = np.arange(supernode.size, dtype=np.int32)[::-1]
+    source[supernode] = np.arange(supernode.size, dtype=np.int32)
     several = np.flatnonzero(np.bincount(supernode, minlength=size) > 1)
     source[several] = ~np.arange(several.size, dtype=np.int32)
-    position = np.where(source < 0, ~source, -1)[supernode]
-    members = np.argsort(position, kind="stable")[np.count_nonzero(position < 0) :]
+    row_source = source[supernode]
+    joined = np.flatnonzero(row_source < 0)
+    members = joined[np.argsort(~row_source[joined], kind="stable")]
     weights = np.ones(members.size) if sample_weight is None else sample_weight[members]
     merged, within = _core.merge_rows(
-        rows, members.astype(np.int32), position[members].astype(np.int32), weights, several.size
+        rows, members.astype(np.int32), ~row_source[members], weights, several.size
     )
     return source, merged, within
 

@@ -72,7 +72,7 @@ class CannotLinkGraph:
     @cached_property
     def degree(self) -> NDArray[np.int64]:
         """Number of neighbours of each vertex."""
-        return np.diff(self.offsets)
+        return self.offsets[1:] - self.offsets[:-1]
 
     @cached_property
     def matrix(self) -> sparse.csr_array:

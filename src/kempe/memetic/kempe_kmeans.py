@@ -20,6 +20,8 @@ from kempe.search.result import Result
 from kempe.search.stop import StoppingRule
 from kempe.search.threads import n_threads
 
+DEFAULTS = MemeticParams()
+
 
 class KempeKMeans(SearchingClusterer):
     """K-means under must-link and cannot-link constraints, by swaps along Kempe chains.
@@ -155,4 +157,4 @@ class KempeKMeans(SearchingClusterer):
 
     @property
     def _settings(self) -> MemeticParams:
-        return MemeticParams() if self.params is None else self.params
+        return DEFAULTS if self.params is None else self.params

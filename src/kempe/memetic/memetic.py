@@ -10,9 +10,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from itertools import islice
 from queue import SimpleQueue
+from typing import NamedTuple
 
 import numpy as np
 
@@ -38,12 +40,14 @@ ANNEALED_GENERATIONS = 2
 # Starts in a sketch cost little, so the best of so many is improved.
 SKETCHED_STARTS = 6
 
+# At most so many generators are seeded before they are needed.
+SEEDED_TOGETHER = 8
+
 # Relative difference of inertia up to which two clusterings are taken for the same.
 SAME = 1e-9
 
 
-@dataclass(frozen=True)
-class _Step:
+class _Step(NamedTuple):
     """A solution on the way of one individual, and the mutations since the last."""
 
     solution: Solution
@@ -149,21 +153,31 @@ class _MemeticSearch:
         agreement = Agreement(self.plan.agreement)
         first = 0
         core = self.recorder.problem.core
-        with ThreadPoolExecutor(max(1, n_jobs)) as pool, self._stopping():
+        children = self._children(rng)
+        with _threads(n_jobs) as pool, self._stopping():
             # There is always a first solution, however short the time.
             while self.recorder.best is None or not self.recorder.should_stop():
-                rngs = rng.spawn(self.plan.generation_size)
+                rngs = list(islice(children, self.plan.generation_size))
                 tasks = self._generation(population, first, rngs)
                 first += len(rngs)
-                newcomers = self._newcomers(_side_by_side(tasks, pool, n_jobs, core))
+                newcomers = self._newcomers(_side_by_side(tasks, pool, core))
                 if newcomers is None:
                     return
                 if first == self.plan.generation_size and self._is_glassy(newcomers):
-                    newcomers += self._annealed_generations(newcomers, rng, pool, n_jobs)
+                    newcomers += self._annealed_generations(newcomers, children, pool)
                 self._judge_sketch(newcomers)
                 population = self._survivors([*population, *newcomers])
                 if self._is_exhausted(population, first) or agreement.reached_by(newcomers):
                     return
+
+    def _children(self, rng: np.random.Generator) -> Iterator[np.random.Generator]:
+        """Give randomness to one individual after the other.
+
+        So many as must agree are needed in any case, and are seeded quicker together.
+        """
+        together = max(self.plan.generation_size, min(self.plan.agreement, SEEDED_TOGETHER))
+        while True:
+            yield from rng.spawn(together)
 
     def _generation(
         self, population: list[Solution], first: int, rngs: list[np.random.Generator]
@@ -184,20 +198,17 @@ class _MemeticSearch:
     def _annealed_generations(
         self,
         known: list[Solution],
-        rng: np.random.Generator,
-        pool: ThreadPoolExecutor,
-        n_jobs: int,
+        children: Iterator[np.random.Generator],
+        pool: ThreadPoolExecutor | None,
     ) -> list[Solution]:
         """Make clusterings by annealing, each from centroids of its own."""
         made: list[Solution] = []
         otherwise = min(known, key=lambda solution: solution.inertia).colours
         for _ in range(ANNEALED_GENERATIONS):
-            left = rng.spawn(self.plan.generation_size)[: self.recorder.mutations_left]
-            tasks = [self._annealed(self.recorder.context(each), otherwise) for each in left]
-            made += (
-                self._newcomers(_side_by_side(tasks, pool, n_jobs, self.recorder.problem.core))
-                or []
-            )
+            rngs = list(islice(children, self.plan.generation_size))
+            left = rngs[: self.recorder.mutations_left]
+            tasks = [self._annealed(self.recorder.context(rng), otherwise) for rng in left]
+            made += self._newcomers(_side_by_side(tasks, pool, self.recorder.problem.core)) or []
             if self.recorder.should_stop():
                 break
         return made
@@ -289,18 +300,18 @@ class _MemeticSearch:
     def _recombined(self, context: Context, population: list[Solution]) -> Colours:
         """Settle a parent on centroids of which each comes from it or from another parent."""
         problem, rng = context.problem, context.rng
-        first, second = (self._parent(population, rng) for _ in range(2))
+        first, second = self._parents(population, rng)
         own, weight = problem.means(first.colours)
-        other = match(own, weight, problem.means(second.colours)[0])
+        other = own if second is first else match(own, weight, problem.means(second.colours)[0])
         inherited = rng.random(problem.n_clusters) < 0.5
         centroids = np.where(inherited[:, None], other, own)
         return self.plan.descent.settle(context, first.colours, centroids)
 
     @staticmethod
-    def _parent(population: list[Solution], rng: np.random.Generator) -> Solution:
-        """Draw two and take the better."""
-        one, other = (population[int(i)] for i in rng.integers(len(population), size=2))
-        return one if one.inertia <= other.inertia else other
+    def _parents(population: list[Solution], rng: np.random.Generator) -> tuple[Solution, Solution]:
+        """Draw two for each parent and take the better."""
+        a, b, c, d = (population[i] for i in rng.integers(len(population), size=4).tolist())
+        return a if a.inertia <= b.inertia else b, c if c.inertia <= d.inertia else d
 
     def _survivors(self, population: list[Solution]) -> list[Solution]:
         """Keep the best, each inertia once: equal inertia nearly always means equal clusters."""
@@ -312,11 +323,16 @@ class _MemeticSearch:
         return kept[: self.plan.population_size]
 
 
+def _threads(n_jobs: int) -> AbstractContextManager[ThreadPoolExecutor | None]:
+    """Threads for individuals, unless these are made one after the other."""
+    return nullcontext() if n_jobs == 1 else ThreadPoolExecutor(max(1, n_jobs))
+
+
 def _side_by_side(
-    tasks: list[Iterator[_Step]], pool: ThreadPoolExecutor, n_jobs: int, core: _core.Instance
+    tasks: list[Iterator[_Step]], pool: ThreadPoolExecutor | None, core: _core.Instance
 ) -> Iterator[Iterable[_Step]]:
     """Run individuals one after the other, or in threads; in the same order either way."""
-    if n_jobs == 1:
+    if pool is None:
         yield from tasks
     else:
         yield from [_streamed(task, pool, core) for task in tasks]

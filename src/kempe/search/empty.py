@@ -23,7 +23,8 @@ def full_solution(problem: Problem, colours: Colours) -> Solution:
     """
     centroids, weight = problem.means(colours)
     # A cluster without weight is empty, or has nothing but members without weight.
-    if not weight.all() and not np.bincount(colours, minlength=problem.n_clusters).all():
+    weightless = np.count_nonzero(weight) < problem.n_clusters
+    if weightless and not np.bincount(colours, minlength=problem.n_clusters).all():
         colours = _core.fill_empty(problem.core, colours, problem.n_clusters)
         centroids, _ = problem.means(colours)
     return Solution(colours, problem.inertia(colours, centroids))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -69,7 +70,7 @@ def refined_centroids(
 
 def _plus_plus(problem: Problem, rng: np.random.Generator) -> NDArray[np.int32]:
     k = problem.n_clusters
-    trials = 2 + int(np.log(k))
+    trials = 2 + int(math.log(k))
     affordable = SEEDING_BUDGET // (k * trials * max(1, problem.n_features))
     size = max(affordable, SEEDED_PER_CLUSTER * k)
     too_many = size < problem.n_supernodes
