@@ -53,21 +53,23 @@ bool Stopper::look_at_signals(Clock::time_point now) {
 bool Stopper::handle_signals() {
     nb::gil_scoped_acquire acquire;
     if (PyErr_CheckSignals() == 0) return false;
-    signalled_.store(true, std::memory_order_relaxed);
-    stop();  // also where it is a child in overtime that noticed
     if (PyErr_ExceptionMatches(PyExc_KeyboardInterrupt)) {
         PyErr_Clear();
         interrupted_.store(true, std::memory_order_relaxed);
     } else {
         pending_ = std::make_exception_ptr(nb::python_error());
-        raised_in_ = std::this_thread::get_id();
+        raised_in_.store(std::this_thread::get_id(), std::memory_order_relaxed);
     }
+    // Last, since other threads act at once where nothing locks the interpreter.
+    signalled_.store(true, std::memory_order_release);
+    stop();  // also where it is a child in overtime that noticed
     return true;
 }
 
 void Stopper::raise_pending() {
     Stopper& top = root();
-    if (!top.pending_ || top.raised_in_ != std::this_thread::get_id()) return;
+    if (top.raised_in_.load(std::memory_order_relaxed) != std::this_thread::get_id()) return;
+    top.raised_in_.store(std::thread::id(), std::memory_order_relaxed);
     // Not kept: the traceback of an exception that is raised leads back to this stopper.
     std::rethrow_exception(std::exchange(top.pending_, nullptr));
 }

@@ -22,15 +22,16 @@ class Stopper {
     // pending signals ten times a second.
     bool should_stop() {
         thread_local unsigned calls = 0;
-        if (stopped_.load(std::memory_order_relaxed)) return true;
+        if (stopped_.load(std::memory_order_acquire)) return true;
         return (++calls & 255u) == 0 && look();
     }
     // As above, but looks at once.
     bool look();
 
-    void stop() { stopped_.store(true, std::memory_order_relaxed); }
+    // Whoever sees that it has stopped also sees whether that was Ctrl-C.
+    void stop() { stopped_.store(true, std::memory_order_release); }
     bool stopped() const {
-        return stopped_.load(std::memory_order_relaxed) ||
+        return stopped_.load(std::memory_order_acquire) ||
                (parent_ && (overtime_ ? signalled() : parent_->stopped()));
     }
     // Whether it was Ctrl-C. The caller returns what it has, and Python code asks.
@@ -38,8 +39,8 @@ class Stopper {
     double remaining() const;  // seconds, never negative
 
     // Raise what a signal handler has raised meanwhile, unless it was Ctrl-C; once, and in the
-    // thread that the handler ran in, where Python would have raised it too. Holds the
-    // interpreter's lock.
+    // thread that the handler ran in, where Python would have raised it too. For Python code: the
+    // caller is attached to the interpreter.
     void raise_pending();
 
  private:
@@ -47,7 +48,7 @@ class Stopper {
 
     Stopper& root() { return parent_ ? parent_->root() : *this; }
     const Stopper& root() const { return parent_ ? parent_->root() : *this; }
-    bool signalled() const { return root().signalled_.load(std::memory_order_relaxed); }
+    bool signalled() const { return root().signalled_.load(std::memory_order_acquire); }
     bool look_at_signals(Clock::time_point now);
     bool handle_signals();
 
@@ -59,8 +60,10 @@ class Stopper {
     std::atomic<Clock::rep> next_signal_check_;
     std::atomic<bool> signalled_{false};    // a handler has raised an exception
     std::atomic<bool> interrupted_{false};  // that of Ctrl-C
-    std::exception_ptr pending_;            // guarded by the interpreter's lock, like the next
-    std::thread::id raised_in_;
+    // Any thread may ask whether an exception waits for it, and only the one that it waits for
+    // touches it. So no lock is needed, least of all the interpreter's, which may be off.
+    std::atomic<std::thread::id> raised_in_{std::thread::id()};
+    std::exception_ptr pending_;
 };
 
 }  // namespace kempe

@@ -351,7 +351,7 @@ class SequentialSearch:
         """
 
 class CutPool:
-    """Cuts of a relaxation and their multipliers, see ``cpp/proof/cuts.h``."""
+    """Cuts of a relaxation and their multipliers, see ``cpp/proof/cuts.h``; one per thread."""
 
     def __init__(self, weight: _Floats, cannot: NDArray[np.uint8], n_clusters: int) -> None: ...
     def __len__(self) -> int: ...

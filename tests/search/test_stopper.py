@@ -101,6 +101,52 @@ def test_a_pending_exception_waits_for_the_thread_of_the_handler(large):
         stopper.look()
 
 
+@contextmanager
+def watchers(stopper, watch, count=4):
+    """Call a function in several threads; give what it returns once all have ended."""
+    answers = []
+    threads = [threading.Thread(target=lambda: answers.append(watch())) for _ in range(count)]
+    for thread in threads:
+        thread.start()
+    try:
+        yield answers
+    finally:
+        stopper.stop()  # so that they end, whatever ended the test
+        for thread in threads:
+            thread.join()
+
+
+@posix
+def test_threads_that_look_leave_a_pending_exception_alone(large):
+    """They ask while the handler's thread stores it, without a lock where Python has none."""
+
+    def watch():
+        while not stopper.stopped:
+            stopper.raise_pending()
+        return stopper.look()
+
+    stopper = _core.Stopper()
+    with watchers(stopper, watch) as answers, alarm(Alarmed(), 0.3):
+        relocate(large, stopper)
+    assert answers == [True] * 4
+    with pytest.raises(Alarmed):
+        stopper.raise_pending()
+
+
+@posix
+@pytest.mark.parametrize("repetition", range(3))
+def test_whoever_sees_that_ctrl_c_has_stopped_it_sees_that_it_was_ctrl_c(large, repetition):
+    def watch():
+        while not stopper.stopped:
+            pass
+        return stopper.interrupted
+
+    stopper = _core.Stopper()
+    with watchers(stopper, watch) as answers, alarm(KeyboardInterrupt, 0.3):
+        relocate(large, stopper)
+    assert answers == [True] * 4
+
+
 @posix
 @pytest.mark.parametrize(
     "model",

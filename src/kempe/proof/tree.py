@@ -265,7 +265,8 @@ class Tree:
     def _branch(self, together: tuple[Pair, ...], apart: tuple[Pair, ...], facts: Facts) -> Branch:
         """Make a node of facts that already include what it is given."""
         branch = Branch(together, apart, presolve(facts, self.n_clusters))
-        self.n_nodes += 1
+        with self._changed:  # workers count at the same time
+            self.n_nodes += 1
         if branch.presolved.witness:
             branch.kind, branch.value = "contradiction", math.inf
             return branch
