@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from assignments import brute_force, planted, random_graph
 from kempe.exact import ExactAssigner, relaxation
@@ -13,7 +14,8 @@ def priced(rng, cover):
     """A random part and random prices, with what each vertex pays."""
     graph = random_graph(6, 0.5, rng)
     part = Part(graph, CliqueRows.of(graph), rng.random((6, 3)), None, cover)
-    prices = Prices(rng.random((part.cliques.count, 3)) / 2, cover * rng.random(3))
+    cliques = sparse.csr_array(rng.random((part.cliques.count, 3)) / 2)
+    prices = Prices(cliques, cover * rng.random(3))
     return part, prices, prices.paid(part)
 
 
@@ -33,7 +35,7 @@ def test_a_vertex_pays_for_all_its_cliques_and_is_rewarded_for_its_cluster():
         for clique in range(part.cliques.count):
             start, end = part.cliques.offsets[clique : clique + 2]
             if vertex in part.cliques.members[start:end]:
-                expected = expected + prices.cliques[clique]
+                expected = expected + prices.cliques.toarray()[clique]
         assert paid[vertex] == pytest.approx(expected)
 
 

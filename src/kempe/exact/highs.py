@@ -85,11 +85,14 @@ def solve_relaxation(
     solution = solver_process.solve("linprog", _clipped(seconds), size, model)
     if solution.status != 0 or solution.x is None:
         return None, solution.status == 2
-    prices = Prices.none(part)
     # Marginals of rows are not positive but for rounding.
     paid = np.maximum(-solution.ineqlin.marginals, 0.0)
-    prices.cliques[clique, cluster] = paid[: clique.size]
-    prices.rewards[:] = paid[clique.size :] if part.cover else 0.0
+    priced = np.flatnonzero(paid[: clique.size])
+    entries = (paid[priced], (clique[priced], cluster[priced]))
+    prices = Prices(
+        sparse.csr_array(entries, shape=rows.shape),
+        paid[clique.size :] if part.cover else np.zeros(rows.shape[1]),
+    )
     return LinearSolution(columns.spread(solution.x, 0.0), prices), False
 
 

@@ -56,6 +56,16 @@ class CliqueRows:
         """Sum of the vertices' shares in each cluster, for every clique: (n_cliques, k)."""
         return np.asarray(self.incidence @ shares[: self.incidence.shape[1]])
 
+    def overloaded(self, shares: NDArray[np.float64], limit: float) -> NDArray[np.bool_]:
+        """Where a load exceeds a limit, if most shares are zero: (n_cliques, k)."""
+        loads = sparse.coo_array(
+            self.incidence @ sparse.csr_array(shares[: self.incidence.shape[1]])
+        )
+        heavy = loads.data > limit
+        overloaded = np.zeros(loads.shape, dtype=bool)
+        overloaded[loads.row[heavy], loads.col[heavy]] = True
+        return overloaded
+
     def matrix(
         self, wanted: NDArray[np.bool_], columns: Columns
     ) -> tuple[sparse.csr_array, tuple[NDArray[np.intp], NDArray[np.intp]]]:

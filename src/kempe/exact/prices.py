@@ -13,6 +13,7 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from kempe.exact.part import Floats, Part
 
@@ -24,19 +25,19 @@ class Prices:
     Attributes
     ----------
     cliques
-        Price per clique and cluster, (n_cliques, k).
+        Price per clique and cluster, (n_cliques, k). Sparse, because few rows matter.
     rewards
         Reward per cluster, which only a part with ``cover`` pays, (k,).
     """
 
-    cliques: Floats
+    cliques: sparse.csr_array
     rewards: Floats
 
     @classmethod
     def none(cls, part: Part) -> Self:
         """Everything is free."""
         k = part.costs.shape[1]
-        return cls(np.zeros((part.cliques.count, k)), np.zeros(k))
+        return cls(sparse.csr_array((part.cliques.count, k), dtype=np.float64), np.zeros(k))
 
     def times(self, factor: float) -> Prices:
         """Give the same prices for costs in another unit."""
@@ -45,8 +46,9 @@ class Prices:
     def paid(self, part: Part) -> Floats:
         """Give what each vertex pays in each cluster."""
         incidence = part.cliques.incidence
+        extra = sparse.coo_array(incidence.T @ self.cliques)
         paid = part.costs - self.rewards
-        paid[: incidence.shape[1]] += incidence.T @ self.cliques
+        paid[extra.row, extra.col] += extra.data
         return np.asarray(paid)
 
     def bounds(self, least: Floats, part: Part, component: NDArray[np.int32]) -> Floats:

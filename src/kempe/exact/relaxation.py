@@ -23,7 +23,7 @@ from kempe.graph.cpsat import has_ortools
 # fewer if there are few clusters, where that would mean all rows.
 FIRST_RANKS = 3
 # The first relaxation has so many of the cheapest choices of each vertex.
-FIRST_CHOICES = 8
+FIRST_CHOICES = 5
 # A choice is attractive if it costs less than the others by this, where costs are of order one.
 DEAR = 1e-7
 # A row of the relaxation is violated, and a share fractional, beyond this.
@@ -59,7 +59,7 @@ class Memory:
 
     def add(self, prices: Prices, scale: float) -> None:
         """Remember the prices of one more model."""
-        self.rows |= prices.cliques > 0.0
+        self.rows[prices.cliques.nonzero()] = True
         self.prices = prices.times(scale)
 
 
@@ -120,14 +120,15 @@ class Relaxation:
                 # One that takes too long is as little use as a weak one.
                 self.weak = not infeasible
                 return
-            violated = np.asarray(known.part.cliques.loads(solution.shares) > 1.0 + ROUNDING)
+            violated = known.part.cliques.overloaded(solution.shares, 1.0 + ROUNDING)
             attractive = self._learn(solution, chosen, np.asarray(violated.any(axis=1)))
             # Only rows and choices that are new count, and there are finitely many: so this ends.
             added = violated & ~self.rows & self._rows_of_unsolved()[:, None]
             self.rows |= violated
             chosen |= attractive
-            self.weak = not attractive.any() and self._is_weak(solution)
-            if self.is_useless or not (added.any() or attractive.any()):
+            if not (added.any() or attractive.any()):
+                # Before, rows and choices are missing, and it seems weaker than it is.
+                self.weak = self._is_weak(solution)
                 return
 
     def rule_out(self) -> None:
@@ -162,7 +163,9 @@ class Relaxation:
 
     def _first_choices(self) -> NDArray[np.bool_]:
         """Choices with which a model begins: the cheapest few, or all without a colouring."""
-        cheap = _rank(np.where(self.open, self.reduced, np.inf)) < FIRST_CHOICES
+        reduced = np.where(self.open, self.reduced, np.inf)
+        last = min(FIRST_CHOICES, reduced.shape[1]) - 1
+        cheap = reduced <= np.partition(reduced, last, axis=1)[:, [last]]
         coloured = np.isfinite(self._known.upper)[self._known.component]
         return np.asarray(self.open & (cheap | ~coloured[:, None]))
 
