@@ -57,7 +57,7 @@ class Branching:
             liked = relaxation.choices() & (relaxation.reduced <= share * gap[:, None])
             liked[np.arange(known.best.size), known.best] = True
             self._solve(liked, POLISHING * known.task.stopper.remaining, proof=False)
-            relaxation.rule_out(relaxation.reduced)
+            relaxation.rule_out()
 
     def finish(self) -> None:
         """Solve what is left to the end."""

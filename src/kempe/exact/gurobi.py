@@ -49,7 +49,7 @@ def _fill(model: Any, part: Part) -> tuple[Columns, Any]:
         columns.count, vtype="B", obj=part.costs[columns.vertex, columns.cluster]
     )
     model.addConstr(columns.one_cluster_each() @ choice == 1)
-    model.addConstr(part.cliques.matrix(rows, columns) @ choice <= 1)
+    model.addConstr(part.cliques.matrix(rows, columns)[0] @ choice <= 1)
     if part.cover:
         model.addConstr(columns.one_vertex_each() @ choice >= 1)
     if part.incumbent is not None:

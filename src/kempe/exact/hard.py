@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kempe.exact.branching import Branching, Piece
 from kempe.exact.heuristics import Heuristics
 from kempe.exact.knowledge import Knowledge, Task
 from kempe.exact.part import CliqueRows, Outcome, Part
-from kempe.exact.relaxation import Relaxation
+from kempe.exact.relaxation import Memory, Relaxation
 from kempe.graph import CannotLinkGraph
 
 
@@ -29,7 +28,7 @@ class HardPart:
         self.cover = cover
         self.cliques = CliqueRows.of(graph)
         self.component = np.zeros(graph.size, np.int32) if cover else graph.components
-        self._rows: NDArray[np.bool_] | None = None
+        self._memory: Memory | None = None
         self._pieces: dict[int, Piece] = {}
 
     def solve(self, task: Task) -> Outcome:
@@ -37,7 +36,7 @@ class HardPart:
         part = Part(self.graph, self.cliques, task.costs, task.incumbent, self.cover)
         known = Knowledge(part, self.component, task)
         heuristics = Heuristics(known)
-        relaxation = Relaxation(known, heuristics, self._rows)
+        relaxation = Relaxation(known, heuristics, self._memory)
         branching = Branching(known, relaxation, self._piece)
 
         def anneal() -> None:
@@ -53,7 +52,7 @@ class HardPart:
             step()
             if known.infeasible or known.finished or task.stopper.look():
                 break
-        self._rows = relaxation.rows
+        self._memory = relaxation.memory
         return known.outcome()
 
     def _piece(self, component: int) -> Piece:

@@ -20,6 +20,7 @@ from scipy.optimize import Bounds, LinearConstraint
 
 from kempe.exact import solver_process
 from kempe.exact.part import Columns, Outcome, Part
+from kempe.exact.prices import Prices
 from kempe.problem import Colours
 
 LONGEST_LIMIT = 1e7
@@ -28,6 +29,9 @@ FEW_ROWS = 20_000
 # What one unit of effort stands for: about a second on a model of middling size.
 ITERATIONS_PER_EFFORT = 40_000
 NODES_PER_EFFORT = 200
+# Linear programs with more variables and coefficients than this are for the interior-point method,
+# whose iterations tell nothing about its effort.
+LARGEST_SIMPLEX = 30_000
 
 Limits: TypeAlias = float | NDArray[np.float64]
 Block: TypeAlias = tuple[sparse.csr_array, Limits, Limits]
@@ -35,10 +39,10 @@ Block: TypeAlias = tuple[sparse.csr_array, Limits, Limits]
 
 @dataclass(frozen=True)
 class LinearSolution:
-    """Optimum of a linear relaxation: shares and reduced costs per vertex and cluster."""
+    """Optimum of a linear relaxation: shares per vertex and cluster, and prices of the rows."""
 
     shares: NDArray[np.float64]
-    reduced: NDArray[np.float64]
+    prices: Prices
 
 
 def solve_relaxation(
@@ -65,8 +69,9 @@ def solve_relaxation(
         Whether there is none.
     """
     columns = Columns(open_)
-    matrix, limits = _inequalities(part, rows, columns)
+    matrix, limits, (clique, cluster) = _inequalities(part, rows, columns)
     each = columns.one_cluster_each()
+    size = columns.count + matrix.nnz + each.nnz
     model = {
         "c": part.costs[columns.vertex, columns.cluster],
         "A_ub": matrix,
@@ -74,23 +79,27 @@ def solve_relaxation(
         "A_eq": each,
         "b_eq": np.ones(each.shape[0]),
         "bounds": (0, None),
-        "method": "highs",
+        "method": "highs-ipm" if size > LARGEST_SIMPLEX and math.isinf(effort) else "highs-ds",
         "options": {"maxiter": int(min(effort * ITERATIONS_PER_EFFORT, 2**31 - 1))},
     }
-    size = columns.count + matrix.nnz + each.nnz
     solution = solver_process.solve("linprog", _clipped(seconds), size, model)
     if solution.status != 0 or solution.x is None:
         return None, solution.status == 2
-    shares = columns.spread(solution.x, 0.0)
-    return LinearSolution(shares, columns.spread(solution.lower.marginals, np.inf)), False
+    # Marginals of rows are not positive but for rounding.
+    paid = np.maximum(-solution.ineqlin.marginals, 0.0)
+    priced = np.flatnonzero(paid[: clique.size])
+    entries = (paid[priced], (clique[priced], cluster[priced]))
+    prices = Prices(
+        sparse.csr_array(entries, shape=rows.shape),
+        paid[clique.size :] if part.cover else np.zeros(rows.shape[1]),
+    )
+    return LinearSolution(columns.spread(solution.x, 0.0), prices), False
 
 
 def solve_integer(part: Part, seconds: float, effort: float = math.inf) -> Outcome:
     """Solve the part by branch and bound, adding clique rows when a solution violates them."""
     deadline = time.monotonic() + seconds
-    rows = np.ones((part.cliques.count, part.costs.shape[1]), dtype=bool)
-    if part.rows is not None and rows.size > FEW_ROWS:
-        rows = part.rows.copy()
+    rows = _rows_to_begin_with(part)
     while True:
         outcome = _solve_rows(part, rows, deadline - time.monotonic(), effort)
         if outcome.colours is None or part.accepts(outcome.colours):
@@ -105,10 +114,17 @@ def solve_integer(part: Part, seconds: float, effort: float = math.inf) -> Outco
             return Outcome(None, outcome.bound, complete=False)
 
 
+def _rows_to_begin_with(part: Part) -> NDArray[np.bool_]:
+    """Give all rows that several choices share, or those of the part if these are too many."""
+    loads = part.cliques.loads(np.isfinite(part.costs).astype(np.float64))
+    rows = np.asarray(loads > 1.0)
+    return rows if part.rows is None or rows.sum() <= FEW_ROWS else part.rows.copy()
+
+
 def _solve_rows(part: Part, rows: NDArray[np.bool_], seconds: float, effort: float) -> Outcome:
     """Solve the integer program with some of the clique rows; its colouring may be improper."""
     columns = Columns(np.isfinite(part.costs))
-    matrix, limits = _inequalities(part, rows, columns)
+    matrix, limits, _ = _inequalities(part, rows, columns)
     blocks: list[Block] = [(columns.one_cluster_each(), 1.0, 1.0), (matrix, -np.inf, limits)]
     solution = solve_program(
         part.costs[columns.vertex, columns.cluster],
@@ -132,14 +148,15 @@ def _indicators(colours: Colours, k: int) -> NDArray[np.float64]:
 
 def _inequalities(
     part: Part, rows: NDArray[np.bool_], columns: Columns
-) -> tuple[sparse.csr_array, NDArray[np.float64]]:
-    matrix = part.cliques.matrix(rows, columns)
+) -> tuple[sparse.csr_array, NDArray[np.float64], tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Give the rows, their limits, and the cliques and clusters of all but the last few."""
+    matrix, names = part.cliques.matrix(rows, columns)
     limits = np.ones(matrix.shape[0])
     if not part.cover:
-        return matrix, limits
+        return matrix, limits, names
     cover = columns.one_vertex_each()
     stacked = sparse.csr_array(sparse.vstack([matrix, -cover], format="csr"))
-    return stacked, np.concatenate([limits, -np.ones(cover.shape[0])])
+    return stacked, np.concatenate([limits, -np.ones(cover.shape[0])]), names
 
 
 def _clipped(seconds: float) -> float:

@@ -73,6 +73,8 @@ class Knowledge:
     ----------
     part
         The same with costs above the nearest cluster, scaled to the order of one.
+    scale
+        Unit of these costs, in the user's.
     best
         Colours; only those of components with a finite ``upper`` mean anything.
     upper, lower
@@ -85,9 +87,9 @@ class Knowledge:
         nearest = part.costs.min(axis=1)
         relative = part.costs - nearest[:, None]
         # Solvers have absolute tolerances, so costs are scaled to the order of one.
-        self._scale = float(relative[np.isfinite(relative)].mean()) or 1.0
+        self.scale = float(relative[np.isfinite(relative)].mean()) or 1.0
         self._base = float(nearest.sum())
-        self.part = part.with_costs(relative / self._scale)
+        self.part = part.with_costs(relative / self.scale)
         self.component = component
         self.task = task
         self.count = int(component.max(initial=-1)) + 1
@@ -126,7 +128,7 @@ class Knowledge:
         """Say what is known, in the user's costs."""
         if self.infeasible:
             return Outcome(None, np.inf, complete=True)
-        bound = self._base + self._scale * float(np.minimum(self.lower, self.upper).sum())
+        bound = self._base + self.scale * float(np.minimum(self.lower, self.upper).sum())
         if not self.has_colouring:
             return Outcome(None, bound, complete=False)
         return Outcome(self.best, bound, complete=not self.unsolved.any())

@@ -56,8 +56,23 @@ class CliqueRows:
         """Sum of the vertices' shares in each cluster, for every clique: (n_cliques, k)."""
         return np.asarray(self.incidence @ shares[: self.incidence.shape[1]])
 
-    def matrix(self, wanted: NDArray[np.bool_], columns: Columns) -> sparse.csr_array:
-        """Rows of the linear program, one per wanted (clique, cluster) with several variables."""
+    def overloaded(self, shares: NDArray[np.float64], limit: float) -> NDArray[np.bool_]:
+        """Where a load exceeds a limit, if most shares are zero: (n_cliques, k)."""
+        loads = sparse.coo_array(
+            self.incidence @ sparse.csr_array(shares[: self.incidence.shape[1]])
+        )
+        heavy = loads.data > limit
+        overloaded = np.zeros(loads.shape, dtype=bool)
+        overloaded[loads.row[heavy], loads.col[heavy]] = True
+        return overloaded
+
+    def matrix(
+        self, wanted: NDArray[np.bool_], columns: Columns
+    ) -> tuple[sparse.csr_array, tuple[NDArray[np.intp], NDArray[np.intp]]]:
+        """Rows of the linear program, and the clique and the cluster of each.
+
+        Those of the wanted (clique, cluster) that have several variables.
+        """
         clique, cluster = np.nonzero(wanted)
         length = np.diff(self.offsets)[clique]
         ends = np.cumsum(length)
@@ -71,7 +86,8 @@ class CliqueRows:
             (np.ones(column.size), column, np.concatenate([[0], np.cumsum(size)])),
             shape=(clique.size, columns.count),
         )
-        return sparse.csr_array(entries[size > 1])
+        several = size > 1
+        return sparse.csr_array(entries[several]), (clique[several], cluster[several])
 
 
 class Columns:

@@ -1,10 +1,13 @@
-"""The linear relaxation of an assignment, with clique rows that are added when they are violated.
+"""The linear relaxation of an assignment, with rows and variables that are added when they matter.
 
 It is often integral by itself. Where it is not, its reduced costs rule out every choice that cannot
-lead below the best colouring known.
+lead below the best colouring known. Rows are added when they are violated and variables when the
+prices of the rows make them attractive, so models stay small.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +16,16 @@ from kempe.exact.heuristics import Heuristics
 from kempe.exact.highs import LinearSolution, solve_relaxation
 from kempe.exact.knowledge import Knowledge
 from kempe.exact.part import Floats
+from kempe.exact.prices import Prices
 from kempe.graph.cpsat import has_ortools
 
 # The first relaxation has a row where vertices of a clique share one of so many nearest clusters;
 # fewer if there are few clusters, where that would mean all rows.
 FIRST_RANKS = 3
+# The first relaxation has so many of the cheapest choices of each vertex.
+FIRST_CHOICES = 5
+# A choice is attractive if it costs less than the others by this, where costs are of order one.
+DEAR = 1e-7
 # A row of the relaxation is violated, and a share fractional, beyond this.
 ROUNDING = 1e-6
 # A relaxation with more than this share, and this number, of fractional vertices is too weak to
@@ -34,6 +42,27 @@ FEW_CLUSTERS = 5
 LARGEST_MODEL = 1_000_000
 
 
+@dataclass
+class Memory:
+    """What the relaxation of one task tells that of the next.
+
+    Attributes
+    ----------
+    rows
+        Which (clique, cluster) rows had a price.
+    prices
+        Prices in the user's costs.
+    """
+
+    rows: NDArray[np.bool_]
+    prices: Prices
+
+    def add(self, prices: Prices, scale: float) -> None:
+        """Remember the prices of one more model."""
+        self.rows[prices.cliques.nonzero()] = True
+        self.prices = prices.times(scale)
+
+
 class Relaxation:
     """Bounds, and the choices that are left.
 
@@ -42,24 +71,28 @@ class Relaxation:
     open
         Which clusters each vertex may still take.
     rows
-        Which (clique, cluster) rows the relaxation has; they serve the next task as well.
+        Which (clique, cluster) rows the relaxation has.
     reduced
         Reduced cost per vertex and cluster.
     weak
         Whether the relaxation says too little to build on.
+    memory
+        What serves the next task.
     """
 
     def __init__(
-        self, known: Knowledge, heuristics: Heuristics, rows: NDArray[np.bool_] | None
+        self, known: Knowledge, heuristics: Heuristics, memory: Memory | None = None
     ) -> None:
         self._known = known
         self._heuristics = heuristics
         part = known.part
         finite = np.isfinite(part.costs)
         self.open = finite if part.cover else finite & _worth_it(part.costs, part.graph.degree)
-        self.rows = rows
+        self.rows = self._first_rows() if memory is None else memory.rows.copy()
         self.reduced: Floats = part.costs
+        self._bounds = known.lower
         self.weak = False
+        self.memory = memory or Memory(np.zeros_like(self.rows), Prices.none(part))
 
     @property
     def is_useless(self) -> bool:
@@ -69,17 +102,17 @@ class Relaxation:
         return self.weak and suited and task.solver == "auto" and has_ortools()
 
     def solve(self) -> None:
-        """Solve it again and again, adding violated rows, until none is violated."""
+        """Solve it again and again until no row is violated and no other choice attractive."""
         known, task = self._known, self._known.task
-        self.rows = self._first_rows() if self.rows is None else self.rows
-        # Without a row the cost above the nearest cluster is the reduced cost.
-        self.rule_out(known.part.costs)
-        while not task.stopper.look():
-            open_ = self.open & self._undecided()[:, None]
-            if open_.sum() > LARGEST_MODEL:
+        prices = self.memory.prices.times(1.0 / known.scale)
+        self._heed(prices, prices.paid(known.part))
+        chosen = self._first_choices()
+        while not known.finished and not task.stopper.look():
+            chosen = (chosen | self._anchors()) & self.open & self._undecided()[:, None]
+            if chosen.sum() > LARGEST_MODEL:
                 return
             solution, infeasible = solve_relaxation(
-                known.part, open_, self.rows, task.stopper.remaining, task.effort
+                known.part, chosen, self.rows, task.stopper.remaining, task.effort
             )
             if solution is None:
                 # Nothing has been ruled out while no colouring is known.
@@ -87,20 +120,23 @@ class Relaxation:
                 # One that takes too long is as little use as a weak one.
                 self.weak = not infeasible
                 return
-            violated = np.asarray(known.part.cliques.loads(solution.shares) > 1.0 + ROUNDING)
-            self._learn(solution, np.asarray(violated.any(axis=1)))
-            # Only rows that are new count, and there are finitely many: so this ends.
+            violated = known.part.cliques.overloaded(solution.shares, 1.0 + ROUNDING)
+            attractive = self._learn(solution, chosen, np.asarray(violated.any(axis=1)))
+            # Only rows and choices that are new count, and there are finitely many: so this ends.
             added = violated & ~self.rows & self._rows_of_unsolved()[:, None]
             self.rows |= violated
-            self.weak = self._is_weak(solution)
-            if known.finished or self.is_useless or not added.any():
+            chosen |= attractive
+            if not (added.any() or attractive.any()):
+                # Before, rows and choices are missing, and it seems weaker than it is.
+                self.weak = self._is_weak(solution)
                 return
 
-    def rule_out(self, reduced: Floats) -> None:
+    def rule_out(self) -> None:
         """Drop the choices whose reduced cost exceeds the gap, but not those of the best."""
         known = self._known
-        gap = (known.upper - known.lower + known.tolerance)[known.component]
-        self.open &= reduced <= gap[:, None]
+        # The gap above the bound of the same prices: another one, if higher, says nothing here.
+        gap = (known.upper - self._bounds + known.tolerance)[known.component]
+        self.open &= self.reduced <= gap[:, None]
         coloured = np.flatnonzero(np.isfinite(known.upper)[known.component])
         self.open[coloured, known.best[coloured]] = True
 
@@ -125,36 +161,76 @@ class Relaxation:
         contested = wanted[np.arange(part.graph.size), nearest] > 0
         return np.asarray(contested & self._known.unsolved[self._known.component])
 
-    def _learn(self, solution: LinearSolution, violated: NDArray[np.bool_]) -> None:
+    def _first_choices(self) -> NDArray[np.bool_]:
+        """Choices with which a model begins: the cheapest few, or all without a colouring."""
+        reduced = np.where(self.open, self.reduced, np.inf)
+        last = min(FIRST_CHOICES, reduced.shape[1]) - 1
+        cheap = reduced <= np.partition(reduced, last, axis=1)[:, [last]]
+        coloured = np.isfinite(self._known.upper)[self._known.component]
+        return np.asarray(self.open & (cheap | ~coloured[:, None]))
+
+    def _anchors(self) -> NDArray[np.bool_]:
+        """Choices without which a model would leave out vertices, or have no solution."""
+        known = self._known
+        anchors = np.where(self.open, self.reduced, np.inf) <= 0.0
+        coloured = np.flatnonzero(np.isfinite(known.upper)[known.component])
+        anchors[coloured, known.best[coloured]] = True
+        return np.asarray(anchors)
+
+    def _heed(self, prices: Prices, paid: Floats) -> None:
+        """Draw bounds and reduced costs from prices and what is paid then; rule out choices."""
+        known = self._known
+        least = np.where(self.open, paid, np.inf).min(axis=1)
+        self.reduced = paid - least[:, None]
+        self._bounds = prices.bounds(least, known.part, known.component)
+        known.lower = np.maximum(known.lower, self._bounds)
+        self.rule_out()
+
+    def _learn(
+        self, solution: LinearSolution, chosen: NDArray[np.bool_], violated: NDArray[np.bool_]
+    ) -> NDArray[np.bool_]:
         """Bounds, colourings and ruled-out choices from a solution of the relaxation.
 
         Parameters
         ----------
+        chosen
+            The choices that were variables.
         violated
             Cliques with a row that the solution violates.
+
+        Returns
+        -------
+        attractive
+            Other choices that would lower the relaxation.
         """
         known, costs = self._known, self._known.part.costs
-        spent = np.where(self.open, costs, 0.0) * solution.shares
-        value = np.bincount(known.component, spent.sum(axis=1), known.count)
-        active = known.unsolved
-        known.lower[active] = np.maximum(known.lower, value)[active]
-        present = np.asarray(solution.shares.any(axis=1))[:, None]
-        rounded = np.where(present, solution.shares, -costs).argmax(axis=1)
-        known.offer(np.where(active[known.component], rounded, known.best).astype(np.int32))
-        known.lower = np.where(self._integral(solution, violated), known.upper, known.lower)
-        if known.finished:
-            return
+        self.memory.add(solution.prices, known.scale)
+        active, present = known.unsolved[known.component], np.asarray(chosen.any(axis=1))
+        rounded = np.where(present[:, None], solution.shares, -costs).argmax(axis=1)
+        known.offer(np.where(active, rounded, known.best).astype(np.int32))
+        paid = solution.prices.paid(known.part)
+        limit = np.where(chosen, paid, np.inf).min(axis=1)
+        limit[~present] = -np.inf
+        attractive = self.open & (paid < limit[:, None] - DEAR)
+        solved = self._integral(solution, violated, np.asarray(attractive.any(axis=1)))
+        known.lower = np.where(solved, known.upper, known.lower)
         # Prefer large shares, then low costs.
-        self._heuristics.guess(np.asarray(1e-3 * costs - solution.shares))
-        self.reduced = np.where(present, solution.reduced, 0.0)
-        self.rule_out(self.reduced)
+        if not known.finished:
+            self._heuristics.guess(np.asarray(1e-3 * costs - solution.shares))
+        self._heed(solution.prices, paid)
+        return np.asarray(attractive & known.unsolved[known.component][:, None])
 
-    def _integral(self, solution: LinearSolution, violated: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Components that the relaxation has solved."""
+    def _integral(
+        self,
+        solution: LinearSolution,
+        violated: NDArray[np.bool_],
+        incomplete: NDArray[np.bool_],
+    ) -> NDArray[np.bool_]:
+        """Components that the relaxation has solved; not those with incomplete vertices."""
         component, cliques = self._known.component, self._known.part.cliques
         split = (np.abs(solution.shares - 0.5) < 0.5 - ROUNDING).any(axis=1)
         wrong = np.zeros(self._known.count, dtype=bool)
-        wrong[component[split]] = True
+        wrong[component[split | incomplete]] = True
         wrong[component[cliques.members[cliques.offsets[:-1][violated]]]] = True
         return ~wrong & self._known.unsolved
 

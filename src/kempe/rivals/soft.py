@@ -181,7 +181,7 @@ class SoftProgram:
         everything = np.ones((self._cliques.count, k), dtype=bool)
         return [
             (_widened(columns.one_cluster_each(), slacks), 1.0, 1.0),
-            (_widened(self._cliques.matrix(everything, columns), slacks), -np.inf, 1.0),
+            (_widened(self._cliques.matrix(everything, columns)[0], slacks), -np.inf, 1.0),
             (self._apart_rows(columns), -np.inf, 1.0),
             (self._together_rows(columns), -np.inf, 0.0),
         ]
