@@ -462,6 +462,15 @@ def test_fewer_distinct_rows_than_clusters_are_warned_of_as_by_scikit_learn(esti
         estimator(2, random_state=0).fit(X)
 
 
+def test_every_fit_of_too_few_distinct_rows_is_warned_of():
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        for _ in range(3):
+            KempeKMeans(3, random_state=0).fit(np.zeros((10, 2)))
+    assert [warning.category for warning in caught] == 3 * [ConvergenceWarning]
+    assert {warning.filename for warning in caught} == {__file__}
+
+
 @pytest.mark.parametrize("at_once", [1, 7, 4096])
 @pytest.mark.parametrize("n_distinct", [1, 3, 40])
 def test_distinct_rows_are_counted_as_far_as_needed(at_once, n_distinct, monkeypatch):

@@ -495,12 +495,14 @@ def _warn_if_repeated(data: NDArray[Any], n_clusters: int) -> None:
     """Warn, as scikit-learn does, if there are fewer distinct rows than clusters."""
     distinct = _count_distinct(data, n_clusters)
     if distinct < n_clusters:
-        warnings.warn(
-            f"Number of distinct rows ({distinct}) is smaller than n_clusters ({n_clusters}): "
-            "some clusters have the same centre",
-            ConvergenceWarning,
-            stacklevel=5,
-        )
+        # A context of its own makes Python show it for every fit, not once for a line of fits.
+        with warnings.catch_warnings():
+            warnings.warn(
+                f"Number of distinct rows ({distinct}) is smaller than n_clusters ({n_clusters}): "
+                "some clusters have the same centre",
+                ConvergenceWarning,
+                stacklevel=5,
+            )
 
 
 def _count_distinct(data: NDArray[Any], enough: int) -> int:
