@@ -20,9 +20,6 @@ from kempe.exact.prices import Prices
 from kempe.exact.separation import violated_cliques
 from kempe.graph.cpsat import has_ortools
 
-# The first relaxation has a row where vertices of a clique share one of so many nearest clusters;
-# fewer if there are few clusters, where that would mean all rows.
-FIRST_RANKS = 3
 # The first relaxation has so many of the cheapest choices of each vertex.
 FIRST_CHOICES = 5
 # A choice is attractive if it costs less than the others by this, where costs are of order one.
@@ -165,10 +162,9 @@ class Relaxation:
         return np.asarray(np.where(self._undecided()[:, None], self.open, self.open & nearest))
 
     def _first_rows(self) -> NDArray[np.bool_]:
+        """Rows that all vertices in their nearest clusters would violate."""
         part = self._known.part
-        ranks = min(FIRST_RANKS, 1 + part.costs.shape[1] // 5)
-        nearest = _rank(part.costs) < ranks
-        return np.asarray(part.cliques.loads(nearest.astype(float)) > 1.0)
+        return part.cliques.overloaded((part.costs == 0.0).astype(np.float64), 1.0)
 
     def _undecided(self) -> NDArray[np.bool_]:
         """Vertices whose nearest cluster a neighbour may want as well; the others take it."""
