@@ -13,7 +13,7 @@ from kempe.exact.cpsat import solve_by_cpsat
 from kempe.exact.gurobi import solve_by_gurobi
 from kempe.exact.highs import solve_integer
 from kempe.exact.knowledge import Knowledge
-from kempe.exact.part import CliqueRows, Outcome, Part
+from kempe.exact.part import Outcome, Part
 from kempe.exact.relaxation import LARGEST_MODEL, Relaxation
 from kempe.graph import CannotLinkGraph
 from kempe.graph.cpsat import has_ortools
@@ -25,12 +25,10 @@ POLISHING = 0.2
 
 
 class Piece(NamedTuple):
-    """One component: its vertices, graph and cliques, and which cliques of the whole they are."""
+    """One component: its vertices and their graph."""
 
     vertices: NDArray[np.intp]
     graph: CannotLinkGraph
-    cliques: CliqueRows
-    which: NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -87,17 +85,18 @@ class Branching:
     def _solve_component(
         self, component: int, choices: NDArray[np.bool_], seconds: float, *, proof: bool
     ) -> Outcome:
-        vertices, graph, cliques, which = self.pieces(component)
+        vertices, graph = self.pieces(component)
         if choices[vertices].sum() > LARGEST_MODEL:
             return Outcome(None, -np.inf, complete=False)
         known, rows = self.known, self.relaxation.rows
+        cliques, which = known.part.cliques.among(vertices)
         part = replace(
             known.part,
             graph=graph,
             cliques=cliques,
             costs=np.where(choices[vertices], known.part.costs[vertices], np.inf),
             incumbent=known.best[vertices] if np.isfinite(known.upper[component]) else None,
-            rows=None if rows is None else rows[which],
+            rows=rows[which],
         )
         outcome = self._ask(part, seconds, proof=proof)
         if outcome.colours is not None:

@@ -52,12 +52,11 @@ class HardPart:
             step()
             if known.infeasible or known.finished or task.stopper.look():
                 break
-        self._memory = relaxation.memory
+        self._memory, self.cliques = relaxation.memory, known.part.cliques
         return known.outcome()
 
     def _piece(self, component: int) -> Piece:
         if component not in self._pieces:
             vertices = np.flatnonzero(self.component == component)
-            cliques, which = self.cliques.among(vertices)
-            self._pieces[component] = Piece(vertices, self.graph.induced(vertices), cliques, which)
+            self._pieces[component] = Piece(vertices, self.graph.induced(vertices))
         return self._pieces[component]

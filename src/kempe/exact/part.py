@@ -41,6 +41,14 @@ class CliqueRows:
         ones = np.ones(self.members.size)
         return sparse.csr_array((ones, self.members, self.offsets), shape=(self.count, width))
 
+    def extended(self, cliques: list[list[int]]) -> CliqueRows:
+        """Append more cliques."""
+        ends = self.offsets[-1] + np.cumsum([len(clique) for clique in cliques])
+        members = np.concatenate(cliques).astype(np.int32)
+        return CliqueRows(
+            np.concatenate([self.offsets, ends]), np.concatenate([self.members, members])
+        )
+
     def among(self, vertices: NDArray[np.intp]) -> tuple[CliqueRows, NDArray[np.intp]]:
         """Give the cliques of a component, renumbered in the order of its vertices, and which."""
         place = np.full(int(self.members.max(initial=-1)) + 1, -1, dtype=np.int32)

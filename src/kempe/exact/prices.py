@@ -43,6 +43,13 @@ class Prices:
         """Give the same prices for costs in another unit."""
         return Prices(factor * self.cliques, factor * self.rewards)
 
+    def lengthened(self, count: int) -> Prices:
+        """Give the same prices with room for so many cliques, where those that are new are free."""
+        old = self.cliques
+        offsets = np.pad(old.indptr, (0, count - old.shape[0]), mode="edge")
+        shape = (count, old.shape[1])
+        return Prices(sparse.csr_array((old.data, old.indices, offsets), shape=shape), self.rewards)
+
     def paid(self, part: Part) -> Floats:
         """Give what each vertex pays in each cluster."""
         incidence = part.cliques.incidence

@@ -7,7 +7,7 @@ prices of the rows make them attractive, so models stay small.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +17,9 @@ from kempe.exact.highs import LinearSolution, solve_relaxation
 from kempe.exact.knowledge import Knowledge
 from kempe.exact.part import Floats
 from kempe.exact.prices import Prices
+from kempe.exact.separation import violated_cliques
 from kempe.graph.cpsat import has_ortools
 
-# The first relaxation has a row where vertices of a clique share one of so many nearest clusters;
-# fewer if there are few clusters, where that would mean all rows.
-FIRST_RANKS = 3
 # The first relaxation has so many of the cheapest choices of each vertex.
 FIRST_CHOICES = 5
 # A choice is attractive if it costs less than the others by this, where costs are of order one.
@@ -61,6 +59,11 @@ class Memory:
         """Remember the prices of one more model."""
         self.rows[prices.cliques.nonzero()] = True
         self.prices = prices.times(scale)
+
+    def lengthen(self, count: int) -> None:
+        """Make room for new cliques, whose rows have had no price yet."""
+        self.rows = _lengthened(self.rows, count)
+        self.prices = self.prices.lengthened(count)
 
 
 class Relaxation:
@@ -126,10 +129,23 @@ class Relaxation:
             added = violated & ~self.rows & self._rows_of_unsolved()[:, None]
             self.rows |= violated
             chosen |= attractive
-            if not (added.any() or attractive.any()):
+            if not (added.any() or attractive.any() or self._tighten(solution)):
                 # Before, rows and choices are missing, and it seems weaker than it is.
                 self.weak = self._is_weak(solution)
                 return
+
+    def _tighten(self, solution: LinearSolution) -> bool:
+        """Add cliques that the solution violates; say whether there are any."""
+        known = self._known
+        active = known.unsolved[known.component][:, None]
+        found = violated_cliques(known.part.graph, np.where(active, solution.shares, 0.0))
+        if not found:
+            return False
+        known.part = replace(known.part, cliques=known.part.cliques.extended(found))
+        self.rows = _lengthened(self.rows, known.part.cliques.count)
+        self.rows |= known.part.cliques.overloaded(solution.shares, 1.0 + ROUNDING)
+        self.memory.lengthen(known.part.cliques.count)
+        return True
 
     def rule_out(self) -> None:
         """Drop the choices whose reduced cost exceeds the gap, but not those of the best."""
@@ -146,10 +162,9 @@ class Relaxation:
         return np.asarray(np.where(self._undecided()[:, None], self.open, self.open & nearest))
 
     def _first_rows(self) -> NDArray[np.bool_]:
+        """Rows that all vertices in their nearest clusters would violate."""
         part = self._known.part
-        ranks = min(FIRST_RANKS, 1 + part.costs.shape[1] // 5)
-        nearest = _rank(part.costs) < ranks
-        return np.asarray(part.cliques.loads(nearest.astype(float)) > 1.0)
+        return part.cliques.overloaded((part.costs == 0.0).astype(np.float64), 1.0)
 
     def _undecided(self) -> NDArray[np.bool_]:
         """Vertices whose nearest cluster a neighbour may want as well; the others take it."""
@@ -250,6 +265,12 @@ class Relaxation:
 def _worth_it(costs: Floats, degree: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Clusters worth looking at: of the nearest degree + 1 at least one is always admissible."""
     return np.asarray(_rank(costs) <= degree[:, None])
+
+
+def _lengthened(rows: NDArray[np.bool_], count: int) -> NDArray[np.bool_]:
+    """Append empty rows until there are so many."""
+    more = np.zeros((count - rows.shape[0], rows.shape[1]), dtype=bool)
+    return np.concatenate([rows, more])
 
 
 def _rank(costs: Floats) -> NDArray[np.intp]:
