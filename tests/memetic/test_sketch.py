@@ -49,6 +49,7 @@ def test_a_sketch_has_few_dimensions_and_keeps_what_tells_clusters_apart(case):
     assert sketch.is_faithful(hidden)
 
 
+@pytest.mark.slow
 def test_a_sketch_of_noise_is_given_up(case, monkeypatch):
     rng = np.random.default_rng(2)
     noise = rng.normal(size=(N, D)).astype(np.float32), case[1], case[2]
