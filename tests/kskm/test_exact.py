@@ -8,29 +8,15 @@ import math
 import numpy as np
 import pytest
 
+from assignments import cost_of, planted
 from kempe import Constraints, _core
 from kempe.exact import ExactAssigner
 from kempe.exceptions import InfeasibleConstraintsError, NoSolutionFoundError
-from kempe.graph import CannotLinkGraph
 from kempe.kskm import ExactDescent, SimultaneousDescent
 from kempe.kskm.exact import _rounds_lower, exact_start
 from kempe.problem import Problem
 from kempe.search.descent import Descent
 from random_problems import context_of
-
-
-def cost_of(costs, colours):
-    return costs[np.arange(colours.size), colours].sum()
-
-
-def planted(rng, size=40, k=4, density=0.2):
-    """A graph that certainly has a proper colouring, and that colouring."""
-    colours = rng.integers(k, size=size).astype(np.int32)
-    pairs = np.column_stack(np.triu_indices(size, k=1))
-    apart = colours[pairs[:, 0]] != colours[pairs[:, 1]]
-    return CannotLinkGraph.from_edges(
-        size, pairs[apart & (rng.random(len(pairs)) < density)]
-    ), colours
 
 
 class ChainDescent(Descent):
