@@ -745,7 +745,7 @@ def see_effort(_, value):
 def see_kempe_swaps(estimator, value):
     """Whether Kempe chains improve what the solver starts from."""
     with patch.object(_core, "chain_descent", side_effect=_core.chain_descent) as watched:
-        fit(estimator, STICKY, kempe_swaps=value)
+        fit(estimator, SMALL, kempe_swaps=value)
     return watched.called
 
 

@@ -164,8 +164,14 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.slow
-def test_five_kills_at_random_moments_change_nothing_but_times(tmp_path, own_methods):
+@pytest.mark.parametrize(
+    "goals",
+    [
+        pytest.param((1, 20), marks=pytest.mark.slow),
+        pytest.param((1, 6, 12, 20, 32), marks=pytest.mark.stress),
+    ],
+)
+def test_kills_at_random_moments_change_nothing_but_times(tmp_path, own_methods, goals):
     script = tmp_path / "runner.py"
     script.write_text(RUNNER % SETS)
     environment = os.environ | {"PYTHONPATH": str(own_methods)}
@@ -178,7 +184,7 @@ def test_five_kills_at_random_moments_change_nothing_but_times(tmp_path, own_met
     assert len(expected) == 2 * 2 * 6 * 2
     moments, progress = random.Random(1), []
     store = Store(tmp_path / "disturbed")
-    for goal in (1, 6, 12, 20, 32):
+    for goal in goals:
         process = start("disturbed")
         while len(store.records()) < goal and process.poll() is None:
             time.sleep(0.02)

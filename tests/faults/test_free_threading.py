@@ -50,7 +50,7 @@ print(sys._is_gil_enabled())
 @posix
 @pytest.mark.slow
 def test_fits_side_by_side_give_the_same_while_ctrl_c_ends_another() -> None:
-    *rounds, last = map(json.loads, run(str(PROGRAM), "2"))
+    *rounds, last = map(json.loads, run(str(PROGRAM), "1"))
     for outcome in rounds:
         assert outcome == {"fits": 14, "differ": 0, "main": "interrupted"}
     assert last["locked"] == (not sysconfig.get_config_var("Py_GIL_DISABLED"))

@@ -77,8 +77,8 @@ CLASSICS = {
     "5-regular": (regular(40, 5, seed=0), 4),
     "odd cycle": (np.column_stack([np.arange(9), (np.arange(9) + 1) % 9]), 3),
 }
-SLOW = {"queens 8x8", "Mycielski 5"}
-ALL = [pytest.param(n, marks=[pytest.mark.slow] if n in SLOW else []) for n in CLASSICS]
+MARKS = {"queens 8x8": pytest.mark.stress, "Mycielski 5": pytest.mark.slow}
+ALL = [pytest.param(n, marks=MARKS.get(n, ())) for n in CLASSICS]
 
 
 def problem_of(edges, k):

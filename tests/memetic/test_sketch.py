@@ -58,7 +58,7 @@ def test_a_sketch_of_noise_is_given_up(case, monkeypatch):
     monkeypatch.setattr(
         Sketch, "is_faithful", lambda self, c: looked.append(faithful(self, c)) or looked[-1]
     )
-    model = fitted(noise, max_mutations=80, params=MemeticParams(extra_relocations=5))
+    model = fitted(noise, max_mutations=24, params=MemeticParams(extra_relocations=2))
     assert looked
     assert not any(looked)
     # Two of the first generation, and one look at what became of them; none later.

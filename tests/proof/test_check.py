@@ -48,7 +48,7 @@ def test_no_bound_is_above_the_optimum_of_tiny_problems(seed):
     assert min(seen.values()) > 5
 
 
-@pytest.mark.slow
+@pytest.mark.stress
 @pytest.mark.parametrize("seed", range(4, 40))
 def test_no_bound_is_above_the_optimum_of_more_tiny_problems(seed):
     never_above_the_optimum(seed, 250)
