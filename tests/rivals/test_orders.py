@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 
@@ -39,6 +41,13 @@ def saturation_twin(problem, centroids):
         if colours[vertex] < 0:
             return colours, vertex
     return colours, -1
+
+
+def clique_twin(problem, centroids, clique):
+    """Of all ways to give the vertices of a clique clusters of their own, the cheapest."""
+    costs = problem.costs(centroids)[clique]
+    ways = permutations(range(problem.n_clusters), len(clique))
+    return min(ways, key=lambda way: costs[np.arange(len(clique)), way].sum())
 
 
 def urgency(problem, colours, vertex):
@@ -137,3 +146,17 @@ def test_an_empty_cluster_gets_the_farthest_supernode_that_can_be_spared():
     colours = np.array([0, 0, 0, 1], dtype=np.int32)
     # Row 3 is farther from its centroid than row 2, but alone in its cluster.
     assert fill_by_farthest(problem, centroids, colours).tolist() == [0, 0, 2, 1]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_whole_cliques_are_assigned_at_the_lowest_cost_and_the_rest_as_before(seed):
+    rng = np.random.default_rng(seed)
+    pairs = [(0, 1), (2, 3), (4, 5), (5, 6), (4, 6), (7, 8), (8, 9)]  # two pairs, three, a path
+    problem = Problem.build(rng.normal(size=(12, 2)), Constraints(None, pairs), n_clusters=4)
+    centroids = rng.normal(size=(4, 2))
+    stopper = _core.Stopper()
+    found = SaturationAssignment(whole_cliques=True)(problem, centroids, None, stopper)
+    expected = saturation_twin(problem, centroids)[0]
+    for clique in ([0, 1], [2, 3], [4, 5, 6]):
+        expected[clique] = clique_twin(problem, centroids, clique)
+    np.testing.assert_array_equal(found, fill_by_farthest(problem, centroids, expected))

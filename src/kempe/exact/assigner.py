@@ -8,9 +8,9 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 
 from kempe import _core
+from kempe.exact.cliques import assign_clique
 from kempe.exact.hard import HardPart
 from kempe.exact.knowledge import TOLERANCE, Aids, Solver, Task
 from kempe.exact.part import Floats, cover_clusters
@@ -144,7 +144,7 @@ class ExactAssigner:
         colours = np.empty(costs.shape[0], dtype=np.int32)
         colours[self._free] = costs[self._free].argmin(axis=1)
         for clique in self._cliques:
-            assigned = _assign_clique(costs[clique])
+            assigned = assign_clique(costs[clique])
             if assigned is None:
                 return ExactResult(None, np.inf, np.inf, "infeasible")
             colours[clique] = assigned
@@ -196,15 +196,6 @@ class ExactAssigner:
         if nonempty and not _uses_all(incumbent, costs.shape[1]):
             raise ValueError("the incumbent leaves a cluster empty")
         return incumbent
-
-
-def _assign_clique(costs: Floats) -> NDArray[np.intp] | None:
-    if costs.shape[0] > costs.shape[1]:
-        return None
-    try:
-        return np.asarray(linear_sum_assignment(costs)[1])
-    except ValueError:  # only with forbidden clusters
-        return None
 
 
 def _total(costs: Floats, colours: Colours) -> float:
