@@ -64,7 +64,7 @@ def label_points(axis: Any, texts: Mapping[tuple[float, float], str], size: floa
     left, right = (float(axis.transAxes.transform((side, 0))[0]) / unit for side in (0, 1))
     for point, text in texts.items():
         x, y = places[point]
-        width = 0.58 * size * len(text)
+        width = 0.68 * size * len(text)  # names are mostly capitals
         boxes = [
             (start, y + rise, start + width, y + rise + size)
             for rise in (-3, 5, -11, 14, -20, 23, -29)
