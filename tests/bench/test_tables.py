@@ -147,6 +147,25 @@ def test_rules():
     assert [RATE.direction(x, 1.0) for x in (0.5, 0.99, 1.0)] == [-1, 0, 0]
 
 
+def test_a_printed_number_stands_for_all_that_round_to_it():
+    # 1.01 is printed for 1.005 to 1.015, of which the first is equal to 1 within the rule.
+    assert [MULTIPLE.may_be(d, 1.01, 1.0, 0.01) for d in (-1, 0, 1)] == [False, True, True]
+    assert [MULTIPLE.may_be(d, 1.0, 1.0, 0.01) for d in (-1, 0, 1)] == [False, True, False]
+    assert [MULTIPLE.may_be(d, 0.98, 1.0, 0.01) for d in (-1, 0, 1)] == [True, False, False]
+
+
+def test_a_direction_that_differs_by_rounding_alone_is_counted_apart():
+    names = datasets.names("COL2")
+    records = [run(name, 0.35, "KSKM", 0, 10.0) for name in names]
+    records += [run(name, 0.35, "KSKM_E", 0, 10.03) for name in names]
+    found = table(records, "inertia")
+    cell = found.lookup()["COL2", 0.35, "inertia", "KSKM_E"]
+    assert (cell.paper, cell.size, cell.direction, cell.rounded) == (1.01, True, False, True)
+    assert cell.cause.name == "rounding"
+    counts = found.agreement()
+    assert (counts.directed, counts.direction, counts.rounded) == (1, 0, 1)
+
+
 def test_agreement_is_counted_cell_by_cell():
     """Collection 4 in detail: banana at 0.005, where the paper has 6482.97 for KSKM."""
     instance = ("COL4/banana", 0.005)

@@ -27,6 +27,8 @@ class Difference:
         The two numbers.
     in_size
         Whether they differ in size, not only in direction.
+    rounded
+        Whether they differ in direction, but a number that rounds to the paper's would not.
     """
 
     dataset: str
@@ -34,6 +36,7 @@ class Difference:
     ours: Estimate
     paper: float
     in_size: bool
+    rounded: bool = False
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,10 @@ def _by_surrogate(difference: Difference) -> bool:
 
 def _by_limit(difference: Difference) -> bool:
     return difference.ours.n_limited > 0
+
+
+def _by_rounding(difference: Difference) -> bool:
+    return difference.rounded and not difference.in_size
 
 
 def _by_border(difference: Difference) -> bool:
@@ -92,6 +99,12 @@ CAUSES: Sequence[Cause] = (
         "limit",
         f"our limit ended runs of the cell; the paper's was {PAPER_LIMIT:g} s",
         _by_limit,
+    ),
+    Cause(
+        "rounding",
+        "both numbers agree in size, and a number that is printed like the paper's agrees in "
+        "direction too",
+        _by_rounding,
     ),
     Cause(
         "border",

@@ -98,7 +98,9 @@ and worse in the other. It agrees <em>in size</em> when the two numbers are as c
 above each table says. Only cells with runs on every data set of their row are counted; cells with
 runs on some of them are partial. As in the paper, means are over successful runs; a cell in which
 all our runs failed and the paper's did not disagrees. A cell that differs is explained if the runs
-themselves show why; the line under each table counts the causes.</p>"""
+themselves show why; the line under each table counts the causes. A printed 1.01 stands for all
+numbers from 1.005 to 1.015, and what is equal to KSKM ends at 1.005: such a cell counts as another
+direction than an equal one of ours, and its cause is called rounding.</p>"""
 
 _AGREEMENT_HEAD = (
     "table",

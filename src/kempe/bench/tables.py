@@ -60,6 +60,17 @@ class Rule:
             return 0
         return 1 if difference > 0 else -1
 
+    def may_be(self, direction: int, printed: float, baseline: float, unit: float) -> bool:
+        """Whether some number that is printed like this one has that direction.
+
+        Parameters
+        ----------
+        unit
+            What one more in the last printed digit means.
+        """
+        lowest, highest = (self.direction(printed + side * unit / 2, baseline) for side in (-1, 1))
+        return lowest <= direction <= highest
+
     def describe(self) -> str:
         """Say the rule in words."""
         size = {
@@ -142,6 +153,7 @@ class Verdict(NamedTuple):
     size: bool | None = None
     direction: bool | None = None
     opposed: bool = False
+    rounded: bool = False
 
 
 @dataclass(frozen=True)
@@ -156,6 +168,9 @@ class TableCell:
     opposed
         Whether one is better and the other worse than the baseline, or all our runs failed and the
         paper's did not; a cell that differs in direction otherwise has one of them equal to it.
+    rounded
+        Whether the two differ in direction, but a number that rounds to the published one would
+        not.
     given
         Whether the number is 1 by definition, as multiples of the baseline by itself are.
     cause
@@ -171,6 +186,7 @@ class TableCell:
     size: bool | None = None
     direction: bool | None = None
     opposed: bool = False
+    rounded: bool = False
     given: bool = False
     cause: Cause | None = None
 
@@ -196,6 +212,8 @@ class Agreement:
         The same for the direction, which the baseline itself does not have.
     opposed
         Cells that are better than the baseline here and worse in the paper, or the other way round.
+    rounded
+        Cells that differ in direction, but not from every number that rounds to the published one.
     partial
         Cells with runs on some of the data sets only; not counted above.
     missing
@@ -216,6 +234,7 @@ class Agreement:
     explained: int = 0
     unexplained: int = 0
     opposed: int = 0
+    rounded: int = 0
     timed: int = 0
     timed_size: int = 0
 
@@ -280,6 +299,7 @@ class PaperTable:
             explained=len(self.differences) - len(unexplained),
             unexplained=len(unexplained),
             opposed=len([cell for cell in whole if cell.opposed]),
+            rounded=len([cell for cell in whole if cell.rounded]),
             timed=len(timed),
             timed_size=len([cell for cell in timed if cell.size]),
         )
@@ -315,7 +335,7 @@ def _cells(spec: TableSpec, summary: Summary) -> Iterator[TableCell]:
                 verdict = (
                     Verdict()
                     if given
-                    else _judge(rule, method, ours[method], ours[BASELINE], paper, base, rate)
+                    else _judge(spec, rule, method, ours[method], ours[BASELINE], paper, base, rate)
                 )
                 cell = TableCell(
                     *(dataset, level, quantity, method, paper, ours[method]), *verdict, given
@@ -327,7 +347,14 @@ def _cause(cell: TableCell) -> Cause | None:
     assert cell.ours is not None
     assert cell.paper is not None
     return cause_of(
-        Difference(cell.dataset, cell.quantity, cell.ours, cell.paper, cell.size is False)
+        Difference(
+            cell.dataset,
+            cell.quantity,
+            cell.ours,
+            cell.paper,
+            in_size=cell.size is False,
+            rounded=cell.rounded,
+        )
     )
 
 
@@ -351,6 +378,7 @@ def _ours(
 
 
 def _judge(
+    spec: TableSpec,
     rule: Rule,
     method: str,
     ours: Estimate | None,
@@ -373,7 +401,8 @@ def _judge(
         return Verdict(size)
     here = rule.direction(ours.value, ours_base.value)
     there = rule.direction(paper, paper_base)
-    return Verdict(size, here == there, here * there < 0)
+    rounded = here != there and rule.may_be(here, paper, paper_base, 10.0**-spec.decimals)
+    return Verdict(size, here == there, here * there < 0, rounded)
 
 
 def _members(dataset: str) -> tuple[str, ...]:
