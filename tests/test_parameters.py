@@ -793,7 +793,7 @@ def see_until(estimator, value):
     wanted={"greedy": [0, 1, 0, 1], "optimal": [1, 0, 0, 1]}.get,
 )
 def see_cliques(estimator, value):
-    """Rows 1 and 2 are apart; row 1 comes first and likes the left, which row 2 likes far more."""
+    """Row 0 comes first and takes the left cluster, where row 1, which is apart, gains more."""
     model = estimator(2, cliques=value, init=[[0.0], [10.0]], max_iter=1)
     X = [[4.0], [1.0], [0.0], [10.0]]
     return model.fit(X, cannot_link=[(0, 1)]).labels_.tolist()
