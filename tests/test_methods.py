@@ -8,7 +8,7 @@ from kempe import KSKM, KempeKMeans, methods
 from kempe.clusterer import ConstrainedClusterer
 
 RIVALS = ["PCCC", "BLPKMCC", "BLPKMCC_plain", "S_MDEClust", "COPKM", "COPKM_P", "ICOPKM", "CLCKM"]
-RIVALS += ["COPKM_text", "COPKM_P_text"]
+RIVALS += ["PCCC_squared", "COPKM_text", "COPKM_P_text"]
 
 TEXT = {
     "max_mutations": 200,
@@ -45,13 +45,14 @@ def test_rivals_have_the_settings_of_the_paper():
     assert methods.create("BLPKMCC", 3).metric == "sqeuclidean"
     assert methods.create("BLPKMCC_plain", 3).metric == "euclidean"
     pccc = methods.create("PCCC", 3)
-    assert (pccc.n_nearest, pccc.repositioning) == (10, "inertia")
+    assert (pccc.n_nearest, pccc.repositioning, pccc.quality) == (10, "inertia", "euclidean")
+    assert methods.create("PCCC_squared", 3).quality == "sqeuclidean"
 
 
 def test_every_rival_starts_as_its_publication_says():
     starts = {name: methods.create(name, 3).init for name in RIVALS}
     plus_plus = {name for name, init in starts.items() if init == "k-means++"}
-    assert plus_plus == {"PCCC", "COPKM_P", "COPKM_P_text"}
+    assert plus_plus == {"PCCC", "PCCC_squared", "COPKM_P", "COPKM_P_text"}
     assert {starts[name] for name in set(RIVALS) - plus_plus} == {"random"}
 
 

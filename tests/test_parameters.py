@@ -841,7 +841,7 @@ def see_repositioning(_, value):
     return seen
 
 
-@case(PCCC, "assignment_time_limit", [None, 1e-6])
+@case([BLPKMCC, PCCC], "assignment_time_limit", [None, 1e-6])
 def see_assignments(estimator, value):
     """The history; what is not optimal in no time is not what an optimal assignment leads to."""
     return history(fit(estimator, STICKY, assignment_time_limit=value))

@@ -85,6 +85,19 @@ def test_the_first_improvement_is_an_improvement_and_the_optimum_cannot_be_impro
     assert np.array_equal(again.colours, best.colours)
 
 
+@SOLVERS
+def test_without_a_start_the_first_colouring_is_never_called_cheaper_than_it_is(solver):
+    rng = np.random.default_rng(6)
+    graph, _ = planted(rng, density=0.4)
+    costs = rng.random((40, 4))
+    cheapest = exact_assignment(graph, costs).objective
+    first = ExactAssigner(graph, solver=solver).solve(costs, mode="first")
+    assert graph.is_proper(first.colours)
+    assert first.objective == pytest.approx(cost_of(costs, first.colours))
+    assert first.bound <= cheapest + 1e-9
+    assert first.status != "optimal" or first.objective == pytest.approx(cheapest)
+
+
 def test_an_assigner_answers_each_call_for_its_own_costs():
     rng = np.random.default_rng(0)
     graph, _ = planted(rng)

@@ -7,7 +7,7 @@ import pytest
 
 from kempe import Constraints, InfeasibleConstraintsError, NoSolutionFoundError
 from kempe.problem import Problem
-from kempe.rivals import PCCC
+from kempe.rivals import BLPKMCC, PCCC
 from kempe.rivals.pccc import enough_centroids
 from random_problems import random_problem
 
@@ -168,8 +168,9 @@ def test_a_run_out_of_time_says_if_it_has_found_none():
         PCCC(3, time_limit=1e-6, random_state=0).fit(problem.rows, constraints=problem.constraints)
 
 
-def test_the_limit_of_one_assignment_strikes_only_when_there_is_one(planted, violations):
+@pytest.mark.parametrize("method", [PCCC, BLPKMCC])
+def test_the_limit_of_one_assignment_strikes_only_when_there_is_one(method, planted, violations):
     case = planted(0, n_rows=300, n_pairs=600, n_clusters=5)
-    model = PCCC(5, assignment_time_limit=1e-6, random_state=0)
+    model = method(5, assignment_time_limit=1e-6, random_state=0)
     model.fit(case.X, constraints=case.constraints)
     assert violations(model.labels_, case.constraints) == []

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from kempe.exact import Aids, ExactAssigner, Mode, Solver, Status, anneal
 from kempe.exceptions import NoSolutionFoundError
 from kempe.graph.check import colour_or_explain
+from kempe.graph.colouring import cheapest_names
+from kempe.graph.cpsat import has_ortools
 from kempe.kskm.assignment import descend_by
 from kempe.problem import Centroids, Colours, Problem
 from kempe.search.descent import Context, Descent
@@ -170,13 +172,15 @@ def exact_start(context: Context, centroids: Centroids, solver: Solver) -> Colou
     NoSolutionFoundError
         If it found none in time.
     """
-    problem = context.problem
+    problem, costs = context.problem, context.problem.costs(centroids)
+    # A relaxation tells what a colouring costs, which nobody asks before there is one.
+    solver = "cpsat" if solver == "auto" and has_ortools() else solver
     assigner = ExactAssigner(
         problem.graph, solver=solver, aids=Aids(annealing=False, colouring=False)
     )
-    result = assigner.solve(problem.costs(centroids), mode="first", stopper=context.stopper)
+    result = assigner.solve(costs, mode="first", stopper=context.stopper)
     if result.colours is not None:
-        return result.colours
+        return cheapest_names(problem.graph, result.colours, costs)
     if result.status == "infeasible":
         return colour_or_explain(
             problem.graph, problem.constraints, problem.n_clusters, context.rng, context.stopper

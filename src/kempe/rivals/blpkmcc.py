@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from sklearn.utils._param_validation import StrOptions
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from kempe import _core
 from kempe.problem import Centroids, Colours, Problem
@@ -39,6 +40,9 @@ class BLPKMCC(AlternatingClusterer):
         none. The assignment is optimal in either case.
     max_iter
         Most iterations.
+    assignment_time_limit
+        Seconds for one assignment, which only strikes once there is one to return; the publication
+        has no such limit.
     time_limit
         Seconds of wall time, ``None`` for no limit.
     random_state
@@ -78,6 +82,7 @@ class BLPKMCC(AlternatingClusterer):
         "init": [StrOptions({"k-means++", "random", "sdp"}), "array-like"],
         "metric": [StrOptions({"sqeuclidean", "euclidean"})],
         "kempe_swaps": ["boolean"],
+        "assignment_time_limit": [Interval(Real, 0, None, closed="neither"), None],
     }
 
     def __init__(
@@ -88,6 +93,7 @@ class BLPKMCC(AlternatingClusterer):
         metric: Literal["sqeuclidean", "euclidean"] = "sqeuclidean",
         kempe_swaps: bool = True,
         max_iter: int = 100,
+        assignment_time_limit: float | None = None,
         time_limit: float | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -104,13 +110,18 @@ class BLPKMCC(AlternatingClusterer):
         )
         self.metric = metric
         self.kempe_swaps = kempe_swaps
+        self.assignment_time_limit = assignment_time_limit
 
     def _assignment(
         self, problem: Problem, rng: np.random.Generator, stopper: _core.Stopper
     ) -> Assignment:
         costs = plain_costs if self.metric == "euclidean" else Problem.costs
         return ProgramAssignment(
-            problem, nonempty=True, costs=costs, kempe_swaps=bool(self.kempe_swaps)
+            problem,
+            nonempty=True,
+            costs=costs,
+            seconds=self.assignment_time_limit,
+            kempe_swaps=bool(self.kempe_swaps),
         )
 
     def _settled(self, last: Step, new: Step) -> bool:

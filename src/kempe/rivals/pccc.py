@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
@@ -225,7 +224,7 @@ class PCCC(ConstrainedClusterer):
     def _assignment(
         self, problem: Problem, soft: SoftPairs, nearest: int, rng: np.random.Generator
     ) -> Assignment:
-        seconds = math.inf if self.assignment_time_limit is None else self.assignment_time_limit
+        seconds = self.assignment_time_limit
         if soft.count:
             return SoftProgram(problem, soft, nearest, seconds)
         swaps = bool(self.kempe_swaps)

@@ -53,7 +53,8 @@ class ProgramAssignment:
     costs
         Cost per supernode and cluster; weighted squared distances by default.
     seconds
-        Limit for one assignment, which only strikes once there is an assignment to return.
+        Limit for one assignment, which only strikes once there is an assignment to return; none if
+        ``None``.
     kempe_swaps
         Whether Kempe swaps give the solver better colourings to start from. No rival's publication
         has them.
@@ -66,14 +67,14 @@ class ProgramAssignment:
         nearest: int | None = None,
         nonempty: bool = False,
         costs: CostFunction = Problem.costs,
-        seconds: float = math.inf,
+        seconds: float | None = None,
         kempe_swaps: bool = True,
     ) -> None:
         self._assigner = ExactAssigner(problem.graph, aids=Aids(swaps=kempe_swaps))
         self._nearest = nearest or problem.n_clusters
         self._nonempty = nonempty
         self._costs = costs
-        self._seconds = seconds
+        self._seconds = math.inf if seconds is None else seconds
 
     def __call__(
         self,

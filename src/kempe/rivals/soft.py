@@ -119,15 +119,16 @@ class SoftProgram:
     nearest
         How many of its nearest centroids a supernode may take.
     seconds
-        Limit for one assignment, which only strikes once there is an assignment to return.
+        Limit for one assignment, which only strikes once there is an assignment to return; none if
+        ``None``.
     """
 
     def __init__(
-        self, problem: Problem, soft: SoftPairs, nearest: int, seconds: float = math.inf
+        self, problem: Problem, soft: SoftPairs, nearest: int, seconds: float | None = None
     ) -> None:
         self._soft = soft
         self._nearest = nearest
-        self._seconds = seconds
+        self._seconds = math.inf if seconds is None else seconds
         self._cliques = CliqueRows.of(problem.graph)
 
     def __call__(
