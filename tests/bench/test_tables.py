@@ -278,3 +278,15 @@ def test_a_difference_counts_as_explained_or_not():
     assert (counts.explained, counts.unexplained) == (0, 1)
     counts = table([other[0], limited(other[1])], "inertia-col4").agreement()
     assert (counts.explained, counts.unexplained) == (1, 0)
+
+
+def test_the_best_of_ten_is_a_mean_where_there_are_several_tens():
+    name = "COL4/banana"
+    tens = [run(name, 0.01, "KSKM", seed, 20.0 - seed) for seed in range(20)]
+    alone = [run(name, 0.01, "S_MDEClust", seed, value) for seed, value in enumerate([5.0, 7.0])]
+    summary = Summary([*tens, *alone])
+    base = summary.cell("main", name, 0.01, "KSKM")
+    assert base.best("inertia") == 1.0
+    assert base.best_of("inertia", 10) == pytest.approx((11.0 + 1.0) / 2)
+    one_run = summary.multiple("main", [name], 0.01, "S_MDEClust", "inertia", best=True)
+    assert one_run.value == pytest.approx(6.0 / 6.0)

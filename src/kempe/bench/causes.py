@@ -6,9 +6,9 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from kempe.bench.rule import PAPER_SEEDS
 from kempe.bench.statistics import Estimate
 
-PAPER_SEEDS = 10
 PAPER_LIMIT = 3600.0
 
 # Data whose constraint sets are not published; see the catalogue of data sets.

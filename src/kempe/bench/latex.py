@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 
 from kempe.bench.tables import PaperTable, TableCell
-from kempe.bench.wording import HEADINGS
+from kempe.bench.wording import HEADINGS, rule_in_words
 
 
 def latex_table(table: PaperTable) -> str:
@@ -22,7 +22,7 @@ def latex_table(table: PaperTable) -> str:
         body = "\n".join(_latex_rows(table, quantity, methods))
         parts.append(
             "\\begin{table}\n"
-            f"\\caption{{{_latex(caption + rule.describe())}.}}\n"
+            f"\\caption{{{_latex(caption + rule_in_words(rule))}.}}\n"
             f"\\begin{{tabular}}{{ll{'r' * len(methods)}}}\n\\toprule\n{head} \\\\\n\\midrule\n"
             f"{body}\n\\bottomrule\n\\end{{tabular}}\n\\end{{table}}\n"
         )

@@ -12,8 +12,8 @@ from typing import Any
 
 from kempe import datasets
 from kempe.bench import figures
-from kempe.bench.causes import PAPER_SEEDS
 from kempe.bench.plan import MAIN
+from kempe.bench.rule import PAPER_SEEDS
 from kempe.bench.statistics import Comparison
 from kempe.bench.store import Record
 from kempe.bench.story import findings
@@ -30,6 +30,7 @@ from kempe.bench.wording import (
     in_sentence,
     limits_in_words,
     p_value,
+    rule_in_words,
     seeds_in_words,
     verdict,
     why,
@@ -100,11 +101,16 @@ runs on some of them are partial. As in the paper, means are over successful run
 all our runs failed and the paper's did not disagrees. A cell that differs is explained if the runs
 themselves show why; the line under each table counts the causes. A printed 1.01 stands for all
 numbers from 1.005 to 1.015, and what is equal to KSKM ends at 1.005: such a cell counts as another
-direction than an equal one of ours, and its cause is called rounding.</p>"""
+direction than an equal one of ours, and its cause is called rounding. <em>Two like ours</em> says
+how many cells of two experiments with our methods would agree in direction with each other: runs
+are drawn anew from ours, as many as we have for one and ten for the other, which is rounded like
+the paper. It is what chance leaves to be reached; a cell with a single run counts as
+certain.</p>"""
 
 _AGREEMENT_HEAD = (
     "table",
     "agree in direction",
+    "two like ours",
     "opposite",
     "agree in size",
     "explained",
@@ -336,7 +342,8 @@ def _agreement(tables: Sequence[PaperTable]) -> str:
     ]
     body = "\n".join(
         f"<tr><th scope=row>{title}</th>"
-        f"<td>{_share(counts.direction, counts.directed)}</td><td>{counts.opposed or ''}</td>"
+        f"<td>{_share(counts.direction, counts.directed)}</td>"
+        f"<td>{counts.repeatable:.0f}</td><td>{counts.opposed or ''}</td>"
         f"<td>{_share(counts.size, counts.compared)}</td><td>{counts.explained or ''}</td>"
         f"<td>{counts.unexplained or ''}</td><td>{counts.partial or ''}</td></tr>"
         for title, counts in [*rows, ("All of these", total_agreement(tables))]
@@ -363,7 +370,7 @@ def _html_table(table: PaperTable) -> str:
     for quantity, _, rule in table.spec.parts:
         if len(table.spec.parts) > 1:
             parts.append(f"<h4>{HEADINGS[quantity]}</h4>")
-        parts.append(f"<p class=rule>Agreement in size: {escape(rule.describe())}.</p>")
+        parts.append(f"<p class=rule>Agreement in size: {escape(rule_in_words(rule))}.</p>")
         parts.append(_html_part(table, quantity))
     parts.append(f"<p class=rule><b>Why it differs:</b> {escape(why(table))}</p>")
     return "".join(parts) + "</section>"

@@ -183,13 +183,14 @@ def _markdown_tests(pairs: Sequence[Comparison]) -> str:
 
 def _markdown_agreement(tables: Sequence[PaperTable]) -> str:
     lines = [
-        "| table of the paper | agree in direction | opposite | agree in size | explained "
-        "| unexplained | partial |",
-        "|---|---|---|---|---|---|---|",
+        "| table of the paper | agree in direction | two like ours | opposite | agree in size "
+        "| explained | unexplained | partial |",
+        "|---|---|---|---|---|---|---|---|",
     ]
     rows = [(table.spec.title, table.agreement()) for table in tables]
     for title, counts in [*rows, ("**all tables**", total_agreement(tables))]:
-        direction = f"{_of(counts.direction, counts.directed)} | {counts.opposed}"
+        direction = _of(counts.direction, counts.directed)
+        direction += f" | {counts.repeatable:.0f} | {counts.opposed}"
         size = _of(counts.size, counts.compared)
         differ = f"{counts.explained} | {counts.unexplained}"
         lines.append(f"| {title} | {direction} | {size} | {differ} | {counts.partial} |")

@@ -53,7 +53,8 @@ def _of_the_paper(tables: Sequence[PaperTable]) -> str:
     return (
         f"The paper's findings hold: {_percent(total.direction, total.directed)} of its cells that "
         f"were run agree on whether a method is better or worse than {BASELINE} "
-        f"({_percent(total.opposed, total.directed)} say the opposite) and "
+        f"({_percent(total.opposed, total.directed)} say the opposite; two experiments like ours "
+        f"would agree in {_percent(total.repeatable, total.directed)}) and "
         f"{_percent(size, compared)} of those that are no CPU times agree in size; of the "
         f"{total.explained + total.unexplained} cells that differ, {total.explained} have a known "
         f"cause and {total.unexplained} have none."
@@ -79,5 +80,5 @@ def _shares(cells: Sequence[Cell]) -> tuple[float, float]:
     return 1 - solved / runs, sum(cell.n_limited for cell in cells) / runs
 
 
-def _percent(part: int, whole: int) -> str:
+def _percent(part: float, whole: int) -> str:
     return f"{100 * part / whole:.0f} %" if whole else "none"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import Literal
 
 import numpy as np
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from kempe import datasets, methods
 from kempe.bench.plan import MAIN
+from kempe.bench.rule import PAPER_SEEDS
 from kempe.bench.statistics import Estimate, bootstrap_interval
 from kempe.bench.store import NO_DATA, Record
 from kempe.datasets.catalogue import COLLECTIONS
@@ -85,6 +86,21 @@ class Cell:
             return float(values.sum())
         return float(values.min() if quantity == "inertia" else values.max())
 
+    def best_of(self, quantity: Quantity, count: int) -> float:
+        """Lowest inertia or total time of so many seeds, the mean if there are several times that.
+
+        Parameters
+        ----------
+        count
+            Seeds that belong together: the first so many, the next so many, and on.
+        """
+        groups: dict[int, list[Record]] = {}
+        for run in self.runs:
+            groups.setdefault(run.seed // count, []).append(run)
+        bests = np.array([Cell(tuple(runs)).best(quantity) for runs in groups.values()])
+        known = bests[~np.isnan(bests)]
+        return float(known.mean()) if known.size else math.nan
+
     def estimate(self, quantity: Quantity) -> Estimate:
         """Mean over seeds with its interval."""
         values = self.values(quantity)
@@ -122,6 +138,10 @@ class PairedMeans:
     seeds: tuple[int, int]
     limits: tuple[float, ...]
     n_limited: int
+
+
+Condense = Callable[[Cell, Quantity], float]
+"""How the runs of a cell become one number."""
 
 
 class Summary:
@@ -273,17 +293,38 @@ class Summary:
         Parameters
         ----------
         best
-            Take the lowest inertia and the total time of all seeds instead of means.
+            Take the lowest inertia and the total time of ten seeds instead of means; of a method
+            that has a population, one run.
         """
         alone = best and method in POPULATION
-        pairs = []
+        pairs = self.pairs(variant, names, level, method, alone=alone)
+        if not pairs:
+            return None
+        if not best:
+            return _multiple(pairs, len(names), quantity, Cell.mean, Cell.mean)
+        bests = partial(Cell.best_of, count=PAPER_SEEDS)
+        ours = partial(Cell.best_of, count=1) if alone else bests
+        estimate = _multiple(pairs, len(names), quantity, ours, bests)
+        return replace(estimate, low=math.nan, high=math.nan)
+
+    def pairs(
+        self, variant: str, names: Sequence[str], level: float, method: str, *, alone: bool = False
+    ) -> list[tuple[Cell, Cell]]:
+        """Give the runs of a method and of the baseline on some data sets, at their common seeds.
+
+        Parameters
+        ----------
+        alone
+            Whether the two need no common seeds.
+        """
+        found = []
         for name in names:
             cell = self.cell(variant, name, level, method)
             base = self.cell(variant, name, level, BASELINE)
             pair = (cell, base) if alone and cell and base else _at_common_seeds(cell, base)
             if pair is not None:
-                pairs.append(pair)
-        return _multiple(pairs, len(names), quantity, best) if pairs else None
+                found.append(pair)
+        return found
 
     def _cells(self, variant: str, names: Sequence[str], level: float, method: str) -> list[Cell]:
         cells = [self.cell(variant, name, level, method) for name in names]
@@ -297,25 +338,26 @@ def _at_common_seeds(first: Cell | None, second: Cell | None) -> tuple[Cell, Cel
 
 
 def _multiple(
-    pairs: Sequence[tuple[Cell, Cell]], n_wanted: int, quantity: Quantity, best: bool
+    pairs: Sequence[tuple[Cell, Cell]],
+    n_wanted: int,
+    quantity: Quantity,
+    condense: Condense,
+    condense_base: Condense,
 ) -> Estimate:
     """Mean ratio of the cells of a method to those of the baseline."""
-    condense: Callable[[Cell, Quantity], float] = Cell.best if best else Cell.mean
     solved = [(cell, base) for cell, base in pairs if cell.solved and base.solved]
-    references = [condense(base, quantity) for _, base in solved]
+    references = [condense_base(base, quantity) for _, base in solved]
     ratios = [
         condense(cell, quantity) / one for (cell, _), one in zip(solved, references, strict=True)
     ]
-    low = high = math.nan
-    if solved and not best:
-        per_seed = [
-            {
-                run.seed: value / one
-                for run, value in zip(cell.solved, cell.values(quantity), strict=True)
-            }
-            for (cell, _), one in zip(solved, references, strict=True)
-        ]
-        low, high = bootstrap_interval(_seed_means(per_seed))
+    per_seed = [
+        {
+            run.seed: value / one
+            for run, value in zip(cell.solved, cell.values(quantity), strict=True)
+        }
+        for (cell, _), one in zip(solved, references, strict=True)
+    ]
+    low, high = bootstrap_interval(_seed_means(per_seed)) if solved else (math.nan, math.nan)
     return Estimate(
         float(np.mean(ratios)) if ratios else math.nan,
         low,

@@ -8,84 +8,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from importlib import resources
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from kempe import datasets
 from kempe.bench.causes import Cause, Difference, cause_of
 from kempe.bench.plan import MAIN
+from kempe.bench.repetition import Repetition
+from kempe.bench.rule import FINE_MULTIPLE, INERTIA, LOOSE_RATE, MULTIPLE, RATE, TIME, Kind, Rule
 from kempe.bench.statistics import Estimate
-from kempe.bench.summary import BASELINE, Quantity, Summary, sort_methods
+from kempe.bench.summary import BASELINE, POPULATION, Quantity, Summary, sort_methods
 
 UNPUBLISHED = ("kempe",)
 """Methods that get a column although the paper does not have them."""
-
-Kind = Literal["multiple", "best", "absolute", "rate"]
-
-
-@dataclass(frozen=True)
-class Rule:
-    """When a number of ours agrees with a published one.
-
-    Attributes
-    ----------
-    size
-        Allowed difference of sizes: absolute (``"difference"``), relative (``"share"``), or the
-        allowed ratio (``"factor"``).
-    scale
-        What ``size`` means.
-    equal
-        Two methods whose numbers differ by no more than this count as equal; relative, but
-        absolute for success rates.
-    """
-
-    size: float
-    scale: Literal["difference", "share", "factor"]
-    equal: float
-
-    def same_size(self, ours: float, paper: float) -> bool:
-        """Whether two numbers agree in size."""
-        slack = 1e-9
-        if self.scale == "difference":
-            return abs(ours - paper) <= self.size + slack
-        if paper == 0 or ours == 0:
-            return ours == paper
-        ratio = max(ours / paper, paper / ours)
-        return ratio <= (self.size if self.scale == "factor" else 1 + self.size) + slack
-
-    def direction(self, value: float, baseline: float) -> int:
-        """-1 below the baseline, 1 above it, 0 if both are equal within the rule."""
-        reference = 1.0 if self.scale == "difference" and baseline <= 1 else abs(baseline)
-        difference = value - baseline
-        if abs(difference) <= self.equal * reference + 1e-9:
-            return 0
-        return 1 if difference > 0 else -1
-
-    def may_be(self, direction: int, printed: float, baseline: float, unit: float) -> bool:
-        """Whether some number that is printed like this one has that direction.
-
-        Parameters
-        ----------
-        unit
-            What one more in the last printed digit means.
-        """
-        lowest, highest = (self.direction(printed + side * unit / 2, baseline) for side in (-1, 1))
-        return lowest <= direction <= highest
-
-    def describe(self) -> str:
-        """Say the rule in words."""
-        size = {
-            "difference": f"within ±{self.size:g}",
-            "share": f"within {100 * self.size:g} %",
-            "factor": f"within a factor of {self.size:g}",
-        }[self.scale]
-        return f"{size}; equal to {BASELINE} within {100 * self.equal:g} %"
-
-
-MULTIPLE = Rule(0.02, "difference", 0.005)
-FINE_MULTIPLE = Rule(0.01, "difference", 0.0005)
-RATE = Rule(0.05, "difference", 0.02)
-INERTIA = Rule(0.01, "share", 0.001)
-TIME = Rule(2.0, "factor", 0.1)
 
 
 @dataclass(frozen=True)
@@ -131,7 +65,7 @@ SPECS = (
         "Collection 1 without must-link pairs",
         [
             ("inertia", "absolute", INERTIA),
-            ("success", "rate", Rule(0.1, "difference", 0.02)),
+            ("success", "rate", LOOSE_RATE),
             ("time", "absolute", TIME),
         ],
         variant="no-must-link",
@@ -175,6 +109,9 @@ class TableCell:
         Whether the number is 1 by definition, as multiples of the baseline by itself are.
     cause
         Why the two differ, if they do and if it is known.
+    repeatable
+        Chance that two experiments like ours agree in direction with each other; 0 where the
+        direction cannot be said.
     """
 
     dataset: str
@@ -189,6 +126,7 @@ class TableCell:
     rounded: bool = False
     given: bool = False
     cause: Cause | None = None
+    repeatable: float = 0.0
 
     @property
     def differs(self) -> bool:
@@ -220,8 +158,11 @@ class Agreement:
         Cells of the paper for which there are no runs.
     explained, unexplained
         Cells that disagree in size or in direction, with a known cause and without.
-    timed, timed_size
-        As ``compared`` and ``size``, of CPU times alone, which depend on programs and machines.
+    timed, timed_size, timed_directed, timed_direction
+        As ``compared``, ``size``, ``directed`` and ``direction``, of CPU times alone, which depend
+        on programs and machines.
+    repeatable
+        How many cells of two experiments like ours would agree in direction with each other.
     """
 
     published: int
@@ -237,6 +178,9 @@ class Agreement:
     rounded: int = 0
     timed: int = 0
     timed_size: int = 0
+    timed_directed: int = 0
+    timed_direction: int = 0
+    repeatable: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -287,13 +231,15 @@ class PaperTable:
         whole = [cell for cell in with_runs if cell.ours is not None and not cell.ours.partial]
         sized = [cell for cell in whole if cell.size is not None]
         timed = [cell for cell in sized if cell.quantity == "time"]
+        directed = [cell for cell in whole if cell.direction is not None]
+        timed_directed = [cell for cell in directed if cell.quantity == "time"]
         unexplained = [cell for cell in self.differences if cell.cause is None]
         return Agreement(
             published=len(published),
             compared=len(sized),
             size=len([cell for cell in sized if cell.size]),
-            directed=len([cell for cell in whole if cell.direction is not None]),
-            direction=len([cell for cell in whole if cell.direction]),
+            directed=len(directed),
+            direction=len([cell for cell in directed if cell.direction]),
             partial=len(with_runs) - len(whole),
             missing=len(published) - len(with_runs),
             explained=len(self.differences) - len(unexplained),
@@ -302,6 +248,9 @@ class PaperTable:
             rounded=len([cell for cell in whole if cell.rounded]),
             timed=len(timed),
             timed_size=len([cell for cell in timed if cell.size]),
+            timed_directed=len(timed_directed),
+            timed_direction=len([cell for cell in timed_directed if cell.direction]),
+            repeatable=sum(cell.repeatable for cell in directed),
         )
 
 
@@ -340,7 +289,19 @@ def _cells(spec: TableSpec, summary: Summary) -> Iterator[TableCell]:
                 cell = TableCell(
                     *(dataset, level, quantity, method, paper, ours[method]), *verdict, given
                 )
+                if cell.direction is not None:
+                    again = _repetition(spec, summary, cell, kind, rule)
+                    cell = replace(cell, repeatable=again.agreement())
                 yield replace(cell, cause=_cause(cell)) if cell.differs else cell
+
+
+def _repetition(
+    spec: TableSpec, summary: Summary, cell: TableCell, kind: Kind, rule: Rule
+) -> Repetition:
+    alone = kind == "best" and cell.method in POPULATION
+    names = _members(cell.dataset)
+    pairs = summary.pairs(spec.variant, names, cell.level, cell.method, alone=alone)
+    return Repetition(pairs, cell.quantity, kind, rule, spec.decimals, alone)
 
 
 def _cause(cell: TableCell) -> Cause | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kempe.bench.causes import CAUSES
+from kempe.bench.rule import Rule
 from kempe.bench.summary import BASELINE
 from kempe.bench.tables import Agreement, PaperTable, total_agreement
 
@@ -37,6 +38,10 @@ def agreement_in_words(total: Agreement) -> str:
         return "No cell of the paper has runs on all its data sets, so none is compared."
     # Where most of the paper is repeated, what is left out matters; elsewhere it is no news.
     none = f", {total.missing:,} none" if 2 * total.compared > total.published else ""
+    untimed, agreeing = (
+        total.directed - total.timed_directed,
+        total.direction - total.timed_direction,
+    )
     return (
         f"Of {total.published:,} cells of the paper, {total.compared:,} have runs on all their "
         "data sets. "
@@ -45,11 +50,24 @@ def agreement_in_words(total: Agreement) -> str:
         f"agree in direction ({_percent(total.direction, total.directed)}), {total.rounded:,} more "
         f"do within the rounding of the paper's digits "
         f"({_percent(total.direction + total.rounded, total.directed)} with them), "
-        f"{total.opposed:,} say the opposite and the rest are equal to it in one of the two. "
+        f"{total.opposed:,} say the opposite and the rest are equal to it in one of the two; apart "
+        f"from CPU times {agreeing:,} of {untimed:,} agree ({_percent(agreeing, untimed)}). "
+        "Two experiments like ours, with other starts, would agree with each other in "
+        f"{total.repeatable:,.0f} ({_percent(total.repeatable, total.directed)}). "
         f"Of the cells that differ, {total.explained:,} have a known cause and "
         f"{total.unexplained:,} do not. "
         f"{total.partial:,} cells have runs on some of their data sets only{none}."
     )
+
+
+def rule_in_words(rule: Rule) -> str:
+    """Say when numbers agree in size, and when a method counts as equal to the baseline."""
+    size = {
+        "difference": f"within ±{rule.size:g}",
+        "share": f"within {100 * rule.size:g} %",
+        "factor": f"within a factor of {rule.size:g}",
+    }[rule.scale]
+    return f"{size}; equal to {BASELINE} within {100 * rule.equal:g} %"
 
 
 def why(table: PaperTable) -> str:
@@ -87,5 +105,5 @@ def p_value(p: float) -> str:
     return "&lt; 0.0001" if p < 1e-4 else f"{p:.4f}"
 
 
-def _percent(part: int, whole: int) -> str:
+def _percent(part: float, whole: int) -> str:
     return f"{100 * part / whole:.0f} %" if whole else "–"
