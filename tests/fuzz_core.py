@@ -234,7 +234,7 @@ ARGUMENTS: dict[str, Callable[[Rng], list[Any]]] = {
     "points": lambda rng: [instance(rng), everyone()],
     "refine_centroids": lambda rng: [instance(rng), everyone(), centroids(rng), 1e-3, soon()],
     "saturation_assignment": lambda rng: [instance(rng), centroids(rng)],
-    "simultaneous_descend": lambda rng: [instance(rng), colours(rng), 3, soon(), _greedy],
+    "simultaneous_descend": lambda rng: [instance(rng), colours(rng), 3, soon(), _greedy, 7],
     "simultaneous_settle": lambda rng: [
         instance(rng),
         colours(rng),

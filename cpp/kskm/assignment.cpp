@@ -3,6 +3,7 @@
 #include <nanobind/stl/optional.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <numeric>
 #include <optional>
@@ -11,6 +12,7 @@
 
 #include "basics/arrays.h"
 #include "basics/checks.h"
+#include "basics/random.h"
 #include "basics/stopper.h"
 #include "kskm/chains.h"
 #include "kskm/costs.h"
@@ -45,10 +47,11 @@ Mask checked_mask(const nb::object& answer, const Conflicts& conflicts) {
 class SimultaneousDescent {
  public:
     SimultaneousDescent(const Instance& instance, int k, const Colour* colours,
-                        const Chooser& choose)
+                        const Chooser& choose, std::optional<Random> random = std::nullopt)
         : instance_(instance),
           k_(k),
           choose_(choose),
+          random_(random),
           colouring_(instance.graph, instance.constrained_vertices, k, colours),
           changed_(k, 1),
           kept_(colouring_.colours()) {}
@@ -140,30 +143,45 @@ class SimultaneousDescent {
         if (!empty.empty()) place_empty(empty, means.mean);
     }
 
-    // The paper leaves open where the centroid of an empty cluster is. Here it is the vertex that
-    // costs most, a different one for each empty cluster, so that the next step fills it with a
-    // gain.
+    // The paper leaves open where the centroid of an empty cluster is. Here it is a vertex, so that
+    // the next step fills it with a gain: the one that costs most, a different one for each empty
+    // cluster, or any.
     void place_empty(const std::vector<Colour>& empty, std::vector<double>& centroids) {
         const int d = instance_.dimension;
-        std::vector<Vertex> costly(instance_.size);
-        std::iota(costly.begin(), costly.end(), 0);
-        const std::size_t count = std::min(empty.size(), costly.size());
-        std::partial_sort(costly.begin(), costly.begin() + count, costly.end(),
-                          [&](Vertex a, Vertex b) {
-                              const double x = colouring_.own_cost(a), y = colouring_.own_cost(b);
-                              return x != y ? x > y : a < b;
-                          });
+        const std::vector<Vertex> vertices =
+            random_ ? any_vertices(empty.size()) : costliest_vertices(empty.size());
         with_points(instance_, [&](const auto& points) {
             for (std::size_t i = 0; i < empty.size(); ++i)
-                std::copy_n(points[costly[std::min(i, count - 1)]], d,
+                std::copy_n(points[vertices[std::min(i, vertices.size() - 1)]], d,
                             centroids.data() + static_cast<std::size_t>(empty[i]) * d);
         });
         update_costs(instance_, centroids.data(), k_, empty, colouring_.costs());
     }
 
+    std::vector<Vertex> any_vertices(std::size_t count) {
+        std::vector<Vertex> chosen(count);
+        for (Vertex& v : chosen)
+            v = static_cast<Vertex>(random_->below(static_cast<std::uint32_t>(instance_.size)));
+        return chosen;
+    }
+
+    std::vector<Vertex> costliest_vertices(std::size_t count) const {
+        std::vector<Vertex> costly(instance_.size);
+        std::iota(costly.begin(), costly.end(), 0);
+        count = std::min(count, costly.size());
+        std::partial_sort(costly.begin(), costly.begin() + count, costly.end(),
+                          [&](Vertex a, Vertex b) {
+                              const double x = colouring_.own_cost(a), y = colouring_.own_cost(b);
+                              return x != y ? x > y : a < b;
+                          });
+        costly.resize(count);
+        return costly;
+    }
+
     const Instance& instance_;
     int k_;
     const Chooser& choose_;
+    std::optional<Random> random_;  // draws the vertices that empty clusters take
     Colouring colouring_;
     Moves chains_;
     std::vector<char> changed_;  // clusters that gained or lost a vertex since the last update
@@ -187,12 +205,12 @@ Chooser chooser(const Choice& choose) {
 
 template <class Work>
 Out1<Colour> run(const Instance& instance, const In1<Colour>& colours, int k, const Choice& choose,
-                 Work&& work) {
+                 Work&& work, std::optional<Random> random = std::nullopt) {
     check_n_clusters(k);
     check_colours(colours, instance.size, k);
     const Chooser how = chooser(choose);
     return to_numpy(unlocked([&] {
-        SimultaneousDescent descent(instance, k, colours.data(), how);
+        SimultaneousDescent descent(instance, k, colours.data(), how, random);
         work(descent);
         return descent.colours();
     }));
@@ -217,8 +235,11 @@ Out1<Colour> simultaneous_settle(const Instance& instance, In1<Colour> colours,
 }
 
 Out1<Colour> simultaneous_descend(const Instance& instance, In1<Colour> colours, int k,
-                                  Stopper& stopper, Choice choose) {
-    return run(instance, colours, k, choose, [&](auto& descent) { descent.descend(stopper); });
+                                  Stopper& stopper, Choice choose,
+                                  std::optional<std::uint64_t> seed) {
+    const auto random = seed ? std::optional<Random>(*seed) : std::nullopt;
+    return run(
+        instance, colours, k, choose, [&](auto& descent) { descent.descend(stopper); }, random);
 }
 
 }  // namespace
@@ -229,7 +250,8 @@ void bind_assignment(nb::module_& m) {
     m.def("simultaneous_settle", &simultaneous_settle, nb::arg("instance"), nb::arg("colours"),
           nb::arg("centroids"), nb::arg("stopper"), nb::arg("choose") = nb::none());
     m.def("simultaneous_descend", &simultaneous_descend, nb::arg("instance"), nb::arg("colours"),
-          nb::arg("n_clusters"), nb::arg("stopper"), nb::arg("choose") = nb::none());
+          nb::arg("n_clusters"), nb::arg("stopper"), nb::arg("choose") = nb::none(),
+          nb::arg("seed") = nb::none());
 }
 
 }  // namespace kempe

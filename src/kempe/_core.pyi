@@ -276,8 +276,12 @@ def simultaneous_descend(
     n_clusters: int,
     stopper: Stopper,
     choose: _Choose | None = None,
+    seed: int | None = None,
 ) -> _Ints:
-    """Alternate centroid update and ``simultaneous_step`` until no chain improves."""
+    """Alternate centroid update and ``simultaneous_step`` until no chain improves.
+
+    The centroid of an empty cluster is the vertex that costs most, or with a ``seed`` any.
+    """
 
 def three_colour_moves(
     instance: Instance, colours: _Ints, fresh: NDArray[np.bool_], stopper: Stopper

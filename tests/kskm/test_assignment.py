@@ -108,6 +108,35 @@ def test_a_descent_fills_empty_clusters_when_that_gains(method):
     assert np.unique(after).size == 7
 
 
+@given(seeds)
+@settings(max_examples=20, deadline=None)
+def test_filled_at_random_a_descent_still_ends_in_a_local_optimum(seed):
+    problem, colours = random_problem(seed, k=4)
+    wider = Problem(**{**problem.__dict__, "n_clusters": 7})
+    context = context_of(wider, seed)
+    after = SimultaneousDescent(fill="random").descend(context, colours)
+    assert wider.is_proper(after)
+    assert wider.inertia(after) < wider.inertia(colours)
+    full = np.bincount(after, minlength=7).all()
+    assert not full or improving_chains(wider, after, means_of(wider, after)).n_moves == 0
+
+
+def test_empty_clusters_take_the_costliest_supernodes_or_any():
+    """On a line, what fills the empty cluster decides where the others are parted."""
+    points = np.array([[0.0], [1.0], [2.0], [4.0], [1000.0]])
+    problem = Problem.build(points, n_clusters=3)
+    colours = np.array([0, 0, 0, 0, 1], dtype=np.int32)
+
+    def ends(fill):
+        descent = SimultaneousDescent(fill=fill)
+        contexts = [context_of(problem, seed) for seed in range(40)]
+        return {tuple(descent.descend(context, colours).tolist()) for context in contexts}
+
+    assert ends("costliest") == {(0, 0, 0, 2, 1)}
+    # By 4; by 0 or 1; by 2, which 4 follows; by 1000, which is alone and has nothing to gain.
+    assert ends("random") == {(0, 0, 0, 2, 1), (2, 2, 0, 0, 1), (0, 0, 2, 2, 1), (0, 0, 0, 0, 1)}
+
+
 def test_without_constraints_a_descent_is_lloyds_algorithm():
     rng = np.random.default_rng(0)
     problem = Problem.build(rng.normal(size=(80, 3)), n_clusters=4)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,10 +30,14 @@ class SimultaneousDescent(Descent):
     three_colour
         Whether ``descend`` goes on with three-colour chains once two-colour swaps are exhausted.
         That takes several times as long, and lowers the inertia only where constraints are loose.
+    fill
+        Where ``descend`` puts the centroid of a cluster that is empty: on the ``"costliest"``
+        supernode, which lowers the inertia most, or on any, ``"random"``, as the authors' program.
     """
 
     mwis: independent_set.Method = "greedy"
     three_colour: bool = False
+    fill: Literal["costliest", "random"] = "costliest"
 
     def __post_init__(self) -> None:
         if self.mwis not in independent_set.METHODS:
@@ -66,8 +71,9 @@ class SimultaneousDescent(Descent):
 
     def _two_colour_descent(self, context: Context, colours: Colours) -> Colours:
         problem, choose = context.problem, self._choose(context.rng)
+        seed = int(context.rng.integers(2**63)) if self.fill == "random" else None
         return _core.simultaneous_descend(
-            problem.core, colours, problem.n_clusters, context.stopper, choose
+            problem.core, colours, problem.n_clusters, context.stopper, choose, seed
         )
 
     def _choose(self, rng: np.random.Generator) -> Callable[..., NDArray[np.bool_]] | None:

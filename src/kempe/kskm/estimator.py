@@ -60,7 +60,8 @@ class KSKM(SearchingClusterer):
     habits : {"text", "program"}, default="text"
         ``"program"`` does as the authors' program does in what has no parameter of its own: the
         first mutation relocates (not with ``exact``), once back at the best all mutations start
-        from it until there is a better one, and coordinates are perturbed one by one. With
+        from it until there is a better one, coordinates are perturbed one by one, and a cluster
+        that is empty takes a supernode at random while descending, not the costliest. With
         ``exact``, swaps settle before centroids move, and a descent goes on after an exact
         assignment only if its cost is lower when rounded to a whole number. The page about methods
         compares text, program and ours point by point.

@@ -107,8 +107,8 @@ class KSKMParams:
     habits
         ``"program"``: where no other parameter says so, do as the authors' program does, which
         made the tables of the paper: the first mutation relocates (not with ``exact``); once back
-        at the best, mutations keep starting from it; coordinates are perturbed one by one; for
-        ``exact`` see ``ExactDescent``.
+        at the best, mutations keep starting from it; coordinates are perturbed one by one; empty
+        clusters take supernodes at random; for ``exact`` see ``ExactDescent``.
     exact
         Solver of the exact assignment that refines each local optimum (appendix A.3, KSKM_E);
         ``None`` for none. The options below mean nothing without it.
@@ -142,7 +142,11 @@ class KSKMParams:
 
     def descent(self) -> Descent:
         """Give the way down that the settings ask for."""
-        swaps = SimultaneousDescent(mwis=self.mwis, three_colour=self.three_colour)
+        swaps = SimultaneousDescent(
+            mwis=self.mwis,
+            three_colour=self.three_colour,
+            fill="random" if self.as_program else "costliest",
+        )
         if self.exact is None:
             return swaps
         return ExactDescent(
