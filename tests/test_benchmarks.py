@@ -267,7 +267,7 @@ def test_every_rival_that_solves_programs_is_compared_without_swaps(script):
     instance, entries = rivals.INSTANCES[0], rivals.SWITCHED
     runs = [rivals.Run(entry, instance, 5.0, 1.0 + i % 2, False) for i, entry in enumerate(entries)]
     section = rivals.acceleration(entries, [instance], rivals.grouped(runs))
-    assert [row[0] for row in section.rows] == ["PCCC", "BLPKMCC_plain", "BLPKMCC"]
+    assert [row[0] for row in section.rows] == ["PCCC_squared", "BLPKMCC_plain", "BLPKMCC"]
     assert {row[4] for row in section.rows} == {"2.0"}
 
 
