@@ -36,6 +36,9 @@ Box = tuple[float, float, float, float]
 
 _OTHERS = ("#e07a5f", "#6c8ebf", "#81b29a", "#b5838d")
 
+# From a name to a point that is not next to it.
+_LEADER = {"arrowstyle": "-", "color": INK, "lw": 0.5, "shrinkA": 1, "shrinkB": 4}
+
 # Lines that lie on each other stay visible by their dashes.
 _DASHES = ("-", "--", "-.", ":")
 
@@ -56,30 +59,40 @@ def decades(axis: Any, name: str, low: float, high: float) -> None:
 
 
 def label_points(axis: Any, texts: Mapping[tuple[float, float], str], size: float = 7.5) -> None:
-    """Write a text beside each point, where it covers no other text and no point if possible."""
+    """Write a text beside each point, where it covers no other text and no point if possible.
+
+    A text that is not next to its point is joined to it by a line.
+    """
     axis.figure.draw_without_rendering()  # only then are pixels known
     unit = axis.figure.dpi / 72
     places = {point: axis.transData.transform(point) / unit for point in texts}
     taken = [(x - 5, y - 5, x + 5, y + 5) for x, y in places.values()]
-    left, right = (float(axis.transAxes.transform((side, 0))[0]) / unit for side in (0, 1))
-    for point, text in texts.items():
-        x, y = places[point]
+    (left, bottom), (right, top) = axis.transAxes.transform([(0, 0), (1, 1)]) / unit
+    # From the top down, so that lines do not cross.
+    for point in sorted(texts, key=lambda point: -places[point][1]):
+        text, (x, y) = texts[point], places[point]
         width = 0.68 * size * len(text)  # names are mostly capitals
         boxes = [
             (start, y + rise, start + width, y + rise + size)
-            for rise in (-3, 5, -11, 14, -20, 23, -29)
+            for rise in (-3, 5, -11, -20, -29, -38, 14, 23)
             for start in (x + 7, x - 7 - width)
         ]
-        inside = [box for box in boxes if left < box[0] and box[2] < right] or boxes
+        inside = [
+            box
+            for box in boxes
+            if left < box[0] and box[2] < right and bottom < box[1] and box[3] < top
+        ] or boxes
         free = [box for box in inside if not any(_overlap(box, other) for other in taken)]
         box = (free or inside)[0]
         taken.append(box)
+        far = not box[1] - 2 * size < y < box[3] + size
         axis.annotate(
             text,
             point,
             xytext=(box[0] - x, box[1] - y),
             textcoords="offset points",
             fontsize=size,
+            arrowprops=_LEADER if far else None,
         )
 
 
