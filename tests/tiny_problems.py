@@ -81,6 +81,7 @@ VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
     "KSKM_E_text": ("KSKM_E_text", {"max_mutations": 5}),
     "KSKM_E_repo_text": ("KSKM_E_repo_text", {"max_mutations": 5}),
     "PCCC": ("PCCC", {}),
+    "PCCC_squared": ("PCCC_squared", {}),
     "BLPKMCC": ("BLPKMCC", {}),
     "BLPKMCC_plain": ("BLPKMCC_plain", {}),
     "IPC_KMeans": ("IPC_KMeans", {}),
