@@ -79,7 +79,7 @@ _REGISTRY = {
     # paper's tables (shuttle above all).
     "PCCC": _Method(
         partial(PCCC, quality="euclidean"),
-        "integer programs over the nearest centroids, as the paper ran it; soft pairs too",
+        "integer programs over near centroids, as run; soft pairs too",
     ),
     "PCCC_squared": _Method(PCCC, "the same, descents compared by their inertia: a better rival"),
     # Its program has plain distances; only squared ones give the paper's table (banana above all).
