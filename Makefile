@@ -79,7 +79,7 @@ runtime    = $(foreach name,$(RUNTIME_$(1)) libstdc++.so,$(shell $(CXX) -print-f
 sanitized  = LD_PRELOAD="$(call runtime,$(1))" PYTHONMALLOC=malloc ASAN_OPTIONS=detect_leaks=0 \
 		TSAN_OPTIONS=ignore_noninstrumented_modules=1:halt_on_error=1 .venv-$(1)/bin/python
 # Together these call every kernel.
-KERNEL_TESTS := $(addprefix tests/,exact graph kskm memetic proof rivals/test_orders.py search \
+KERNEL_TESTS := $(addprefix tests/,engine exact graph kskm proof rivals/test_orders.py search \
 	test_core_arguments.py test_fuzz_core.py test_problem.py)
 
 sanitize: $(addprefix sanitize-,$(SANITIZERS))  ## run the tests of the kernels under sanitizers, both or SANITIZER=address|thread

@@ -18,7 +18,7 @@ import typer
 
 from folders import available, use_shared_data
 from kempe import KempeKMeans, datasets
-from kempe.memetic import MemeticParams
+from kempe.engine import MemeticParams
 from tables import Section, number, show, write_csv
 
 HERE = Path(__file__).resolve().parent

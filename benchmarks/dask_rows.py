@@ -184,7 +184,7 @@ def _counted(labels: NDArray[np.int32], k: int) -> NDArray[np.int64]:
 def on_one_machine(data: Data, *, batched: bool) -> dict[str, Any]:
     """One descent from the same start, with all rows in one memory."""
     from kempe import KempeKMeans
-    from kempe.memetic import MemeticParams
+    from kempe.engine import MemeticParams
 
     rows = np.empty((data.rows, data.features))
     for number_ in data.parts:
@@ -352,7 +352,7 @@ def measure_pass(rows: int, features: int, clusters: int, workers: int, repeats:
 
     from kempe.dask.parts import Parts
     from kempe.dask.rows import PartedRows
-    from kempe.memetic.crowd import look_at_part
+    from kempe.engine.crowd import look_at_part
 
     data = Data(rows, features, clusters, 0, part=rows // PARTS)
     nobody = np.empty(0, dtype=np.int64)

@@ -19,7 +19,7 @@ from sklearn.datasets import load_iris
 
 from kempe import KempeKMeans, _core
 from kempe.datasets import make_constraints
-from kempe.memetic import sequential
+from kempe.engine import sequential
 from tables import Section, show, write_markdown
 
 LEVEL = 0.1

@@ -16,9 +16,9 @@ import numpy as np
 import typer
 
 from kempe import datasets
+from kempe.engine import MemeticParams, SequentialDescent, memetic_search
 from kempe.kskm import Relocation, Relocator, Schedule, SimultaneousDescent, iterate, kskm_search
 from kempe.kskm.dsatur import starting_solution
-from kempe.memetic import MemeticParams, SequentialDescent, memetic_search
 from kempe.problem import Problem
 from kempe.search import Descent, Recorder, Result, TimeLimit
 from kempe.search.seeding import starting_centroids

@@ -14,7 +14,7 @@ import numpy as np
 import typer
 
 from kempe import Constraints, KempeKMeans, datasets
-from kempe.memetic import MemeticParams
+from kempe.engine import MemeticParams
 from tables import Section, show, write_markdown
 
 NAME, LEVEL = "COL1/vehicle", 0.1

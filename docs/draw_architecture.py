@@ -20,7 +20,7 @@ WHAT = {
     "proof": "lower bounds, certificates and their checker",
     "selection": "choosing k, held-out pairs",
     "methods": "every method by the paper's name",
-    "memetic": "our search: KempeKMeans",
+    "engine": "our search: KempeKMeans",
     "rivals": "COPKM, PCCC, BLPKMCC and others",
     "kskm": "the paper: KSKM, a file for each algorithm",
     "clusterer": "scikit-learn's interface of all estimators",

@@ -33,7 +33,7 @@ from kempe import (
     clusterer,
     methods,
 )
-from kempe.memetic import MemeticParams
+from kempe.engine import MemeticParams
 from kempe.search.callbacks import Callbacks
 
 EXPECTED_FAILURES = {

@@ -19,7 +19,7 @@ from sklearn.exceptions import NotFittedError
 
 import kempe
 from kempe import KSKM, FileFormatError, KempeKMeans, methods
-from kempe.memetic import MemeticParams
+from kempe.engine import MemeticParams
 from kempe.model_file import write_model
 from kempe.preparation import Preparation
 from kempe.rivals import PCCC

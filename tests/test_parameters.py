@@ -34,10 +34,10 @@ from kempe import (
     rivals,
 )
 from kempe.clusterer import ConstrainedClusterer
+from kempe.engine import MemeticParams, SequentialDescent
+from kempe.engine.batched import BatchedSearch
 from kempe.exact import ExactAssigner, branching, relaxation
 from kempe.kskm import SimultaneousDescent, dsatur, kskm
-from kempe.memetic import MemeticParams, SequentialDescent
-from kempe.memetic.batched import BatchedSearch
 from kempe.rivals import BLPKMCC, CLCKM, COPKM, COPKM_P, ICOPKM, PCCC, S_MDEClust, icopkm
 from kempe.search.callbacks import Callbacks
 from random_problems import random_problem

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from kempe import Constraints, InfeasibleConstraintsError, NoSolutionFoundError, methods
-from kempe.memetic import MemeticParams
+from kempe.engine import MemeticParams
 
 Pair = tuple[int, int]
 

@@ -10,8 +10,8 @@ from kempe.exceptions import FileFormatError, InfeasibleConstraintsError, NoSolu
 if TYPE_CHECKING:
     from kempe.bench.comparison import compare
     from kempe.constraints import Constraints
+    from kempe.engine import KempeKMeans
     from kempe.kskm import KSKM
-    from kempe.memetic import KempeKMeans
     from kempe.methods import load
     from kempe.proof.certify import certify
     from kempe.selection import choose_k
@@ -34,7 +34,7 @@ __version__ = "0.1.0"
 _LOADED_LATE = {
     "Constraints": "kempe.constraints",
     "KSKM": "kempe.kskm",
-    "KempeKMeans": "kempe.memetic",
+    "KempeKMeans": "kempe.engine",
     "certify": "kempe.proof.certify",
     "choose_k": "kempe.selection",
     "compare": "kempe.bench.comparison",

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 from sklearn.pipeline import Pipeline
 
 from kempe.clusterer import ConstrainedClusterer
+from kempe.engine import KempeKMeans, MemeticParams
 from kempe.kskm import KSKM
-from kempe.memetic import KempeKMeans, MemeticParams
 from kempe.model_file import read_model
 from kempe.preparation import Preparation
 from kempe.rivals import BLPKMCC, CLCKM, COPKM, COPKM_P, ICOPKM, PCCC, S_MDEClust

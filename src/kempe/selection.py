@@ -20,8 +20,8 @@ from sklearn.metrics import silhouette_score
 
 from kempe.clusterer import ConstrainedClusterer
 from kempe.constraints import Constraints, as_constraints
+from kempe.engine.kempe_kmeans import KempeKMeans
 from kempe.exceptions import InfeasibleConstraintsError, NoSolutionFoundError
-from kempe.memetic.kempe_kmeans import KempeKMeans
 from kempe.storage import replacing
 
 if TYPE_CHECKING:

@@ -113,7 +113,7 @@ def test_the_time_limit_ends_a_descent_after_a_pass():
 
 
 def test_a_start_that_may_not_be_looked_for_fails(case):
-    from kempe.memetic import MemeticParams
+    from kempe.engine import MemeticParams
 
     wheel = [(0, i) for i in range(1, 6)] + [(i, i % 5 + 1) for i in range(1, 6)]  # needs four
     apart = [(a + 6 * copy, b + 6 * copy) for copy in range(2) for a, b in wheel]

@@ -9,7 +9,7 @@ import pytest
 import kempe
 from dask_cases import Case
 from kempe.dask import KempeKMeans
-from kempe.memetic import MemeticParams
+from kempe.engine import MemeticParams
 
 CHUNKS = [(1200,), (600, 600), (500, 1, 0, 699), (200,) * 6]
 

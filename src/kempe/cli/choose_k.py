@@ -79,7 +79,7 @@ def choose_k(
 
     Shows inertia, silhouette, and how well pairs hold that were held out.
     """
-    from kempe.memetic import KempeKMeans
+    from kempe.engine import KempeKMeans
     from kempe.selection import choose_k as try_numbers
 
     files = PairOptions(must_link, cannot_link, constraints)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from kempe.dask.rows import PartedRows
 from kempe.dask.tasks import compute, tree
-from kempe.memetic.crowd import Floats, Numbers
+from kempe.engine.crowd import Floats, Numbers
 
 # A part is divided into as many cells as its share of all, times this: merging chooses among them.
 SPARE = 2

@@ -14,13 +14,13 @@ from kempe.clusterer import check_groups
 from kempe.dask.pairs import NamedRows
 from kempe.dask.parts import Parts
 from kempe.dask.rows import PartedRows
+from kempe.engine.batched import BatchedSearch, Gathered, Meeting, standing
+from kempe.engine.crowd import Floats
+from kempe.engine.params import MemeticParams
+from kempe.engine.sequential import SequentialDescent
+from kempe.engine.start import repeated
 from kempe.kskm.dsatur import any_colouring, first_colouring
 from kempe.kskm.shift import match
-from kempe.memetic.batched import BatchedSearch, Gathered, Meeting, standing
-from kempe.memetic.crowd import Floats
-from kempe.memetic.params import MemeticParams
-from kempe.memetic.sequential import SequentialDescent
-from kempe.memetic.start import repeated
 from kempe.problem import Centroids, Colours, Problem
 from kempe.search.descent import Context
 from kempe.search.recorder import Recorder
@@ -199,7 +199,7 @@ class _Way:
     ) -> tuple[Centroids, Colours]:
         """Colour the gathered supernodes near centroids; the means, and these colours.
 
-        What ``kempe.memetic.start`` does, with the free rows as a crowd.
+        What ``kempe.engine.start`` does, with the free rows as a crowd.
         """
         context = self._beside_crowd(centroids)
         if known is not None:

@@ -32,9 +32,9 @@ from kempe.dask.results import (
 )
 from kempe.dask.seeding import drawn_centroids
 from kempe.dask.tasks import compute, library, task, tree
+from kempe.engine.kempe_kmeans import KempeKMeans as OnOneMachine
+from kempe.engine.params import MemeticParams
 from kempe.exceptions import InfeasibleConstraintsError, Interrupted
-from kempe.memetic.kempe_kmeans import KempeKMeans as OnOneMachine
-from kempe.memetic.params import MemeticParams
 from kempe.problem import Centroids, Problem
 from kempe.search.callbacks import Callbacks
 from kempe.search.recorder import Recorder

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from kempe.memetic.batched import SMALLEST_STEP
+from kempe.engine.batched import SMALLEST_STEP
 from kempe.search.callbacks import Callbacks
 
 if TYPE_CHECKING:

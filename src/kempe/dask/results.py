@@ -13,7 +13,7 @@ from scipy.spatial.distance import cdist
 from kempe import _core
 from kempe.dask.parts import Parts
 from kempe.dask.tasks import library, task
-from kempe.memetic.crowd import Floats
+from kempe.engine.crowd import Floats
 from kempe.problem import Centroids
 
 

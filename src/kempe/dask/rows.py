@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from kempe import _core
 from kempe.dask.parts import Parts
 from kempe.dask.tasks import compute, keep, task, tree
-from kempe.memetic.batched import Meeting
-from kempe.memetic.crowd import (
+from kempe.engine.batched import Meeting
+from kempe.engine.crowd import (
     NOTHING,
     Crowd,
     Floats,

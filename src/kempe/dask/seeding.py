@@ -20,8 +20,8 @@ from kempe import _core
 from kempe.dask.parts import Parts
 from kempe.dask.rows import PartedRows
 from kempe.dask.tasks import compute, tree
-from kempe.memetic.batched import Gathered
-from kempe.memetic.crowd import Floats
+from kempe.engine.batched import Gathered
+from kempe.engine.crowd import Floats
 from kempe.problem import Centroids
 from kempe.search.seeding import starting_centroids
 

@@ -14,7 +14,7 @@ from sklearn.utils.validation import _check_sample_weight
 
 from kempe import _core
 from kempe.constraints import Constraints, as_constraints
-from kempe.memetic import KempeKMeans
+from kempe.engine import KempeKMeans
 from kempe.problem import Problem
 from kempe.proof.certificate import Method, OptimalityCertificate, Part, data_hash
 from kempe.proof.check import prove

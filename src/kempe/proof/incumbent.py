@@ -12,8 +12,8 @@ from scipy.spatial.distance import squareform
 
 from kempe import _core
 from kempe.constraints import Constraints
+from kempe.engine import KempeKMeans, SequentialDescent
 from kempe.exceptions import InfeasibleConstraintsError, NoSolutionFoundError
-from kempe.memetic import KempeKMeans, SequentialDescent
 from kempe.problem import Problem
 from kempe.proof.facts import Facts
 from kempe.proof.relaxation import Data, Relaxation, Singles

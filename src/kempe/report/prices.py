@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from kempe import _core
 from kempe.constraints import Constraints
-from kempe.memetic.sequential import SequentialDescent
+from kempe.engine.sequential import SequentialDescent
 from kempe.pairs import Pairs
 from kempe.problem import Colours, Problem
 from kempe.search.descent import Context

@@ -1,6 +1,6 @@
 """Relocation: a centroid that can be spared moves onto a supernode that costs much.
 
-``memetic/relocation`` of the compiled core draws by the same rules, many times in a row.
+``engine/relocation`` of the compiled core draws by the same rules, many times in a row.
 """
 
 from __future__ import annotations

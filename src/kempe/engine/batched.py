@@ -1,0 +1,346 @@
+"""Descent in batches: rows in no constraint move all at once, the others by Kempe swaps.
+
+The rows in no constraint, a crowd, go to their nearest centroids; of them only sums are needed, so
+they may lie anywhere. Everything else is gathered in one place, where the crowd of each cluster
+stands beside it as one heavy supernode, its anchor, and a sequential descent goes down to a local
+optimum. Both meet in the means: neither step raises the inertia. In the end rows of the crowd that
+another cluster would take for less, as Hartigan and Wong judge, are gathered as well, so the end is
+an optimum of the same kind as that of the sequential descent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kempe import _core
+from kempe.constraints import Constraints
+from kempe.engine.crowd import (
+    NOTHING,
+    Crowd,
+    Floats,
+    FreeRows,
+    Numbers,
+    Rows,
+    farthest_of_part,
+    look_at_part,
+)
+from kempe.engine.sequential import SequentialDescent
+from kempe.graph import CannotLinkGraph
+from kempe.problem import Centroids, Colours, Problem
+from kempe.search.descent import Context, Descent
+from kempe.search.empty import full_solution
+
+# A step that lowers the inertia by less than this share of it is none: it might be rounding.
+SMALLEST_STEP = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Gathered:
+    """The supernodes that a crowd is not: constrained ones, and single rows withdrawn from it.
+
+    Attributes
+    ----------
+    n_clusters
+        Number of clusters.
+    points, weight
+        Of the supernodes.
+    edges
+        Cannot-link pairs among them.
+    within
+        Inertia inside the supernodes.
+    shift
+        What was subtracted from the user's data.
+    constraints
+        What the supernodes were made of, for messages.
+    withdrawn
+        Row numbers of the last supernodes, which came out of the crowd.
+    """
+
+    n_clusters: int
+    points: Floats
+    weight: Floats
+    edges: NDArray[np.integer]
+    within: float
+    shift: Floats
+    constraints: Constraints = field(default_factory=Constraints)
+    withdrawn: Numbers = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+
+    @classmethod
+    def empty(cls, n_clusters: int, n_features: int) -> Gathered:
+        """Gather nothing."""
+        return cls(
+            n_clusters=n_clusters,
+            points=np.empty((0, n_features)),
+            weight=NOTHING,
+            edges=np.empty((0, 2), dtype=np.int32),
+            within=0.0,
+            shift=np.zeros(n_features),
+        )
+
+    def __len__(self) -> int:
+        return len(self.weight)
+
+    def joined_by(self, rows: Rows) -> Gathered:
+        """Add rows of the crowd."""
+        return replace(
+            self,
+            points=np.concatenate([self.points, rows.points]),
+            weight=np.concatenate([self.weight, rows.weight]),
+            withdrawn=np.concatenate([self.withdrawn, rows.number]),
+        )
+
+    def with_anchors(self, crowd: Crowd, centroids: Centroids) -> Problem:
+        """Make a problem of the supernodes and, behind them, an anchor for each crowd."""
+        some = crowd.weight > 0
+        return self.beside(crowd.means(centroids)[some], crowd.weight[some], crowd.within)
+
+    def beside(self, points: Floats, weight: Floats, within: float) -> Problem:
+        """Make a problem of the supernodes and, behind them, points that stand for many rows.
+
+        Parameters
+        ----------
+        points, weight
+            The points.
+        within
+            Inertia inside what they stand for.
+        """
+        rows = np.concatenate([self.points, points])
+        weight = np.concatenate([self.weight, weight])
+        everyone = np.arange(len(rows), dtype=np.int32)
+        graph = self._graph(len(rows))
+        merged = np.empty((0, rows.shape[1]))
+        return Problem(
+            n_clusters=self.n_clusters,
+            rows=rows,
+            supernode=everyone,
+            row_weight=weight,
+            weight=weight,
+            within=self.within + within,
+            graph=graph,
+            shift=self.shift,
+            core=_core.Instance(rows, merged, everyone, weight, graph.core, 1),
+            constraints=self.constraints,
+        )
+
+    def _graph(self, size: int) -> CannotLinkGraph:
+        """Build the graph, which depends on the number of anchors alone, once."""
+        if size not in self._graphs:
+            self._graphs.clear()
+            self._graphs[size] = CannotLinkGraph.from_edges(size, self.edges)
+        return self._graphs[size]
+
+    @cached_property
+    def _graphs(self) -> dict[int, CannotLinkGraph]:
+        return {}
+
+
+@dataclass(frozen=True, eq=False)
+class Meeting:
+    """A clustering: of the crowd by its nearest centroids, of the gathered supernodes by colours.
+
+    Attributes
+    ----------
+    seen
+        Centroids to which the crowd went.
+    anchors
+        Colour of the crowd that went to each of them.
+    gathered, colours
+        The other supernodes, and their colours.
+    means, weight
+        Mean and weight of each cluster.
+    inertia
+        Inertia of the clustering.
+    """
+
+    seen: Centroids
+    anchors: Colours
+    gathered: Gathered
+    colours: Colours
+    means: Centroids
+    weight: Floats
+    inertia: float
+
+
+def standing(means: Centroids, weight: Floats) -> Centroids:
+    """Let empty clusters, which have no mean, stand where the heaviest does.
+
+    Parameters
+    ----------
+    means, weight
+        Of all clusters.
+    """
+    return np.where(weight[:, None] > 0, means, means[weight.argmax()])
+
+
+class BatchedSearch:
+    """Goes down from centroids and colours of the gathered supernodes.
+
+    Parameters
+    ----------
+    free
+        The crowd.
+    rng, stopper
+        Randomness, and when to stop.
+    """
+
+    def __init__(self, free: FreeRows, rng: np.random.Generator, stopper: _core.Stopper) -> None:
+        self._free = free
+        self._rng = rng
+        self._stopper = stopper
+        self._descent = SequentialDescent()
+
+    def descend(
+        self, gathered: Gathered, centroids: Centroids, colours: Colours
+    ) -> Iterator[Meeting]:
+        """Hand out every clustering on the way down; the last one is a local optimum.
+
+        Each but the last lowers the inertia by a share of it, which none does for ever.
+        """
+        last, asked = np.inf, NOTHING
+        while True:
+            meeting = self._meet(gathered, centroids, colours, asked)
+            yield meeting
+            lower = meeting.inertia < last * (1 - SMALLEST_STEP)
+            if not lower and asked.size:
+                return
+            # Only where nothing else moves any more, rows are asked whether they are torn.
+            asked = NOTHING if lower else meeting.weight
+            gathered, colours, centroids = meeting.gathered, meeting.colours, meeting.means
+            last = min(last, meeting.inertia)
+
+    def _meet(
+        self, gathered: Gathered, centroids: Centroids, colours: Colours, asked: Floats
+    ) -> Meeting:
+        crowd = self._free.look(centroids, asked)
+        if len(crowd.torn):
+            gathered, crowd, colours = self._withdrawn(
+                gathered, crowd, colours, crowd.torn, centroids
+            )
+        meeting = self._settled(gathered, crowd, centroids, colours)
+        if meeting.weight.all():
+            return meeting
+        # Whoever costs most may have a cluster to itself.
+        far = self._free.farthest(centroids, int(np.count_nonzero(meeting.weight == 0)))
+        gathered, crowd, colours = self._withdrawn(gathered, crowd, meeting.colours, far, centroids)
+        return self._settled(gathered, crowd, centroids, colours, fill=True)
+
+    def _withdrawn(
+        self,
+        gathered: Gathered,
+        crowd: Crowd,
+        colours: Colours,
+        rows: Rows,
+        centroids: Centroids,
+    ) -> tuple[Gathered, Crowd, Colours]:
+        self._free.withdraw(rows.number)
+        joined = np.concatenate([colours, rows.nearest])
+        return gathered.joined_by(rows), crowd.without(rows, centroids), joined
+
+    def _settled(
+        self,
+        gathered: Gathered,
+        crowd: Crowd,
+        centroids: Centroids,
+        colours: Colours,
+        *,
+        fill: bool = False,
+    ) -> Meeting:
+        problem = gathered.with_anchors(crowd, centroids)
+        context = Context(problem, self._rng, self._stopper)
+        some = np.flatnonzero(crowd.weight > 0).astype(np.int32)
+        found = self._descent.descend(context, np.concatenate([colours, some]))
+        if fill:
+            found = full_solution(problem, found).colours
+        means, weight = problem.means(found)
+        anchors = np.arange(gathered.n_clusters, dtype=np.int32)
+        anchors[some] = found[len(gathered) :]
+        return Meeting(
+            seen=centroids,
+            anchors=anchors,
+            gathered=gathered,
+            colours=found[: len(gathered)],
+            means=standing(means, weight),
+            weight=weight,
+            inertia=problem.inertia(found, means),
+        )
+
+
+class BatchedDescent(Descent):
+    """The same descent of data in one memory: what a cluster of machines does, by one of them."""
+
+    def __init__(self) -> None:
+        self._sequential = SequentialDescent()
+
+    def settle(self, context: Context, colours: Colours, centroids: Centroids) -> Colours:
+        """Improve the assignment to fixed centroids until nothing improves it any more."""
+        return self._sequential.settle(context, colours, centroids)
+
+    def descend(self, context: Context, colours: Colours) -> Colours:
+        """Go down to a local optimum of the inertia."""
+        problem = context.problem
+        free = _RowsInMemory(problem)
+        gathered, vertices = _gathered(problem)
+        search = BatchedSearch(free, context.rng, context.stopper)
+        centroids = standing(*problem.means(colours))
+        for meeting in search.descend(gathered, centroids, colours[vertices]):  # noqa: B007
+            if context.stopper.look():
+                break
+        return free.colours(meeting, vertices)
+
+
+class _RowsInMemory:
+    """The supernodes of a problem that are single rows without a cannot-link pair."""
+
+    def __init__(self, problem: Problem) -> None:
+        self._problem = problem
+        self._weight = NOTHING if problem.row_weight is None else problem.row_weight
+        self._held = np.flatnonzero(_is_gathered(problem)[problem.supernode])
+
+    def look(self, centroids: Centroids, cluster_weight: Floats = NOTHING) -> Crowd:
+        """Add up all rows at their nearest centroids."""
+        rows = self._problem.rows
+        return look_at_part(rows, self._weight, self._held, 0, centroids, cluster_weight)
+
+    def farthest(self, centroids: Centroids, most: int) -> Rows:
+        """Give the rows that cost most."""
+        rows = self._problem.rows
+        return farthest_of_part(rows, self._weight, self._held, 0, centroids, most)
+
+    def withdraw(self, numbers: Numbers) -> None:
+        """Leave out rows from now on."""
+        self._held = np.union1d(self._held, numbers)
+
+    def colours(self, meeting: Meeting, vertices: NDArray[np.intp]) -> Colours:
+        """Colour of every supernode, in order."""
+        problem = self._problem
+        nearest, _ = _core.nearest_centroids(problem.rows, meeting.seen)
+        colours = np.empty(problem.n_supernodes, dtype=np.int32)
+        colours[problem.supernode] = meeting.anchors[nearest]
+        colours[vertices] = meeting.colours[: vertices.size]
+        withdrawn = problem.supernode[meeting.gathered.withdrawn]
+        colours[withdrawn] = meeting.colours[vertices.size :]
+        return colours
+
+
+def _is_gathered(problem: Problem) -> NDArray[np.bool_]:
+    rows = np.bincount(problem.supernode, minlength=problem.n_supernodes)
+    return (rows > 1) | (problem.graph.degree > 0)
+
+
+def _gathered(problem: Problem) -> tuple[Gathered, NDArray[np.intp]]:
+    """Give the supernodes that are no single row without a pair, and their numbers."""
+    vertices = np.flatnonzero(_is_gathered(problem))
+    found = Gathered(
+        n_clusters=problem.n_clusters,
+        points=problem.points(vertices),
+        weight=problem.weight[vertices],
+        edges=np.searchsorted(vertices, problem.graph.edges),
+        within=problem.within,
+        shift=problem.shift,
+    )
+    return found, vertices

@@ -1,0 +1,160 @@
+"""KempeKMeans, the clusterer that most users want."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from numbers import Integral
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kempe.clusterer import SearchingClusterer
+from kempe.engine.memetic import memetic_search
+from kempe.engine.params import MemeticParams
+from kempe.problem import Problem
+from kempe.search.callbacks import Callbacks
+from kempe.search.recorder import Recorder
+from kempe.search.result import Result
+from kempe.search.stop import StoppingRule
+from kempe.search.threads import n_threads
+
+DEFAULTS = MemeticParams()
+
+
+class KempeKMeans(SearchingClusterer):
+    """K-means under must-link and cannot-link constraints, by swaps along Kempe chains.
+
+    A clustering that keeps cannot-linked rows apart is a colouring of the graph of cannot-link
+    pairs, and swapping two colours along a Kempe chain keeps it proper. Every clustering that is
+    returned satisfies every constraint. The search keeps a small population of clusterings, moves
+    their centroids one at a time, and recombines them; the algorithm of the paper is ``KSKM``.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    init : {"k-means++", "random"} or array of shape (n_clusters, n_features), default="k-means++"
+        Starting centroids. ``"k-means++"`` spreads them out and starts lower; ``"random"`` takes
+        supernodes at random. An array is used for the first solution of the search.
+    n_init : int, default=1
+        Independent searches, of which the best is returned. Time grows in proportion; a longer
+        search (``max_mutations``) is usually the better use of it.
+    max_mutations : int or None, default=None
+        Mutations after which the search ends; 0 leaves a single descent, which is fastest.
+        ``None``: until several clusterings agree, at most a number that grows with
+        ``n_clusters``, see ``params``. Up to about ten rows or
+        must-linked groups the one mutation is to look at all clusterings, so the result is optimal
+        (``result_.stop_reason`` says so), see ``params.enumerate_up_to``.
+    patience : int or None, default=None
+        Mutations in a row without a new best after which the search ends; ``None``: no such limit.
+    time_limit : float or None, default=None
+        Seconds after which the search ends with the best clustering so far, all ``n_init``
+        searches together. Results then depend on the speed of the machine.
+    target_inertia : float or None, default=None
+        The search ends as soon as the inertia is this low.
+    stop : callable or None, default=None
+        A stopping rule of your own, asked after every clustering that was looked at: called with a
+        ``kempe.search.SearchState``, it returns whether to end. ``kempe.search`` has ready ones.
+    params : MemeticParams or None, default=None
+        Settings of the search itself: sizes of the population, relocations, what to do where the
+        constraints are tight. ``None``: the defaults of ``kempe.engine.MemeticParams``.
+    n_jobs : int or None, default=None
+        Threads. The result does not depend on it, unless there is a time limit.
+    random_state : int, RandomState or None, default=None
+        Seed of all randomness.
+    verbose : int, default=0
+        1 shows a progress bar, 2 logs every new best through ``logging``.
+    callbacks : Callbacks, list of Callbacks or None, default=None
+        Called while the search runs, see ``kempe.search.Callbacks``.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_rows,)
+        Cluster of each row.
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
+        Means of the clusters.
+    inertia_ : float
+        Sum of squared distances of rows to their cluster centre, weighted if there are weights.
+    n_iter_ : int
+        Solutions looked at: mutations and the start.
+    result_ : Result
+        How the search went: ``summary()``, ``statistics``, ``to_csv()``.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, if ``X`` had any.
+
+    Examples
+    --------
+    >>> from kempe import KempeKMeans
+    >>> X = [[0.0], [0.1], [5.0], [5.1], [9.0]]
+    >>> model = KempeKMeans(n_clusters=2, random_state=0)
+    >>> labels = model.fit(X, must_link=[(0, 2)], cannot_link=[(2, 3)]).labels_
+    >>> bool(labels[0] == labels[2]), bool(labels[2] == labels[3])
+    (True, False)
+    >>> round(model.inertia_, 3)
+    23.945
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **SearchingClusterer._parameter_constraints,
+        "max_mutations": [*SearchingClusterer._parameter_constraints["max_mutations"], None],
+        "params": [MemeticParams, None],
+        "n_jobs": [Integral, None],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        init: Literal["k-means++", "random"] | ArrayLike = "k-means++",
+        n_init: int = 1,
+        max_mutations: int | None = None,
+        patience: int | None = None,
+        time_limit: float | None = None,
+        target_inertia: float | None = None,
+        stop: StoppingRule | None = None,
+        params: MemeticParams | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+        callbacks: Callbacks | Sequence[Callbacks] | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.init = init
+        self.n_init = n_init
+        self.max_mutations = max_mutations
+        self.patience = patience
+        self.time_limit = time_limit
+        self.target_inertia = target_inertia
+        self.stop = stop
+        self.params = params
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.callbacks = callbacks
+
+    def _search(self, problem: Problem, recorder: Recorder, rng: np.random.Generator) -> Result:
+        return memetic_search(
+            problem,
+            recorder,
+            rng,
+            self._settings if self.max_mutations is None else replace(self._settings, agreement=0),
+            init=self.init,
+            n_jobs=self._n_threads,
+        )
+
+    def _mutations(self, problem: Problem) -> int:
+        if self.max_mutations is not None:
+            return self.max_mutations
+        return self._settings.max_mutations(problem.n_clusters)
+
+    @property
+    def _n_threads(self) -> int:
+        return n_threads(self.n_jobs)
+
+    @property
+    def _settings(self) -> MemeticParams:
+        return DEFAULTS if self.params is None else self.params

@@ -1,0 +1,125 @@
+"""Where the clusterings of the first generations come from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from kempe import _core
+from kempe.engine.params import Plan
+from kempe.kskm.dsatur import any_colouring, first_colouring, starting_solution
+from kempe.problem import Centroids, Colours, Problem
+from kempe.search.descent import Context
+from kempe.search.seeding import Init, refined_centroids, starting_centroids
+
+# Another round of saturation-ordered assignment must have lowered the inertia by this share.
+WORTHWHILE = 1e-3
+
+
+@dataclass(frozen=True)
+class Starts:
+    """Makes proper colourings, each from centroids of its own.
+
+    Attributes
+    ----------
+    known
+        A colouring to fall back on, where finding one may take long.
+    draws
+        Centroids are drawn so many times, and the best colouring is taken.
+    """
+
+    plan: Plan
+    init: Init
+    known: Colours | None = None
+    draws: int = 1
+
+    @classmethod
+    def prepared(cls, context: Context, plan: Plan, init: Init, draws: int = 1) -> Starts:
+        """Look for a colouring once, for all starts, where the graph is tight."""
+        problem = context.problem
+        tight = plan.exhaustive_start and problem.graph.is_tight(problem.n_clusters)
+        return cls(plan, init, any_colouring(context) if tight else None, draws)
+
+    def is_given(self, number: int) -> bool:
+        """Whether centroids were given for this start; they serve the first alone."""
+        return number == 0 and not isinstance(self.init, str)
+
+    def make(self, context: Context, number: int) -> Colours:
+        """Make the start of this number."""
+        best = self._draw(context, number)
+        if self.draws == 1 or self.is_given(number):
+            return best
+        for _ in range(1, self.draws):
+            if context.stopper.look():
+                break
+            best = min(best, self._draw(context, number), key=context.problem.inertia)
+        return best
+
+    def _draw(self, context: Context, number: int) -> Colours:
+        drawn = self.init if isinstance(self.init, str) else "k-means++"
+        init = self.init if self.is_given(number) else drawn
+        centroids = starting_centroids(context.problem, init, context.rng)
+        exhaustive = self.plan.exhaustive_start
+        sampled = self._is_sampled(context.problem)
+        if sampled:
+            centroids = refined_centroids(context.problem, centroids, context.rng, context.stopper)
+        if self.plan.saturation_rounds and self.known is None:
+            colours = first_colouring(context, centroids, exhaustive=exhaustive)
+            return repeated(context, colours, self.plan.saturation_rounds)[1]
+        if sampled:
+            return first_colouring(context, centroids, exhaustive=exhaustive, known=self.known)
+        return starting_solution(
+            context, centroids, self.plan.descent, exhaustive=exhaustive, known=self.known
+        )
+
+    def _is_sampled(self, problem: Problem) -> bool:
+        """Whether to refine centroids that were drawn, which pays for large data alone.
+
+        Where constraints are dense, rounds of colouring take their place, but for one of several
+        draws they have a better beginning.
+        """
+        drawn = isinstance(self.init, str)
+        return (
+            problem.core.is_large and drawn and (self.draws > 1 or not self.plan.saturation_rounds)
+        )
+
+
+def repeated(
+    context: Context,
+    colours: Colours,
+    rounds: int,
+    at: Callable[[Centroids], Context] | None = None,
+) -> tuple[Context, Colours]:
+    """Repeat the saturation-ordered assignment about the means as long as that pays.
+
+    Each round colours anew, so it is not bound to the Kempe class of the first colouring; where
+    constraints are dense this starts far lower than settling on the first centroids.
+
+    Parameters
+    ----------
+    rounds
+        The most.
+    at
+        Gives the problem at some centroids, where it depends on them.
+
+    Returns
+    -------
+    context, colours
+        The last problem, and its colouring.
+    """
+    centroids, _ = context.problem.means(colours)
+    inertia = context.problem.inertia(colours, centroids)
+    for _ in range(rounds):
+        if context.stopper.look():
+            break
+        next_context = context if at is None else at(centroids)
+        problem = next_context.problem
+        again, stuck = _core.saturation_assignment(problem.core, centroids)
+        if stuck >= 0:
+            break
+        centroids, _ = problem.means(again)
+        lower = problem.inertia(again, centroids)
+        if lower > inertia * (1 - WORTHWHILE):
+            break
+        context, colours, inertia = next_context, again, lower
+    return context, colours
