@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from kempe.proof import OptimalityCertificate
 from kempe.proof.certificate import Cuts, Deduction, Multipliers, Node, Part, data_hash
-from kempe.proof.check import prove
+from kempe.proof.checking import prove
 
 
 @cache

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from kempe.cli import app
 from kempe.proof import OptimalityCertificate
 from kempe.proof.certificate import Multipliers, Node, Part, data_hash
-from kempe.proof.check import prove
+from kempe.proof.checking import prove
 
 X = np.array([[0.0, 0.0], [1.0, 0.0], [8.0, 0.0], [9.0, 1.0], [9.0, 0.0], [20.0, 0.0]])
 LABELS = np.array([0, 0, 1, 1, 1, 2], dtype=np.int32)

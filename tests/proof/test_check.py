@@ -10,7 +10,7 @@ import pytest
 
 from kempe.exceptions import CertificateError
 from kempe.proof.certificate import Multipliers, Node, Part
-from kempe.proof.check import prove
+from kempe.proof.checking import prove
 from random_certificates import (
     Knowledge,
     Theorem,
@@ -55,7 +55,7 @@ def test_no_bound_is_above_the_optimum_of_more_tiny_problems(seed):
 
 
 def test_without_room_for_rounding_some_bounds_would_be_wrong(monkeypatch):
-    monkeypatch.setattr("kempe.proof.check.EPSILON", 0.0)
+    monkeypatch.setattr("kempe.proof.checking.rounding.EPSILON", 0.0)
     rng = np.random.default_rng(5)
     wrong = 0
     for _ in range(250):

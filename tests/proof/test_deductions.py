@@ -9,7 +9,7 @@ import pytest
 
 from kempe import _core
 from kempe.graph import CannotLinkGraph
-from kempe.proof import check
+from kempe.proof.checking import facts as checked
 from kempe.proof.facts import Facts
 from kempe.proof.presolve import presolve
 from random_certificates import partitions
@@ -73,7 +73,7 @@ def test_the_log_can_be_replayed(seed):
     done = presolve(facts, k)
     together = np.argwhere(facts.group[:, None] == facts.group)
     apart = np.argwhere(facts.cannot[np.ix_(facts.group, facts.group)])
-    replayed = check.Facts.given(facts.group.size, together, apart)
+    replayed = checked.Facts.given(facts.group.size, together, apart)
     for deduction in done.deductions:
         replayed.deduce(deduction, k)
     if done.witness:

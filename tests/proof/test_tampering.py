@@ -12,7 +12,7 @@ import pytest
 from kempe.exceptions import CertificateError, FileFormatError
 from kempe.proof import OptimalityCertificate
 from kempe.proof.certificate import Cuts, Deduction, Node, Part
-from kempe.proof.check import check, prove
+from kempe.proof.checking import check, prove
 from random_certificates import Tiny, TreeMaker, random_certificate, random_tiny
 
 NO_PAIRS = np.empty((0, 2), dtype=np.int64)

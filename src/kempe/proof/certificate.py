@@ -2,7 +2,7 @@
 
 A certificate proves statements about *at most k* clusters. (With at least k groups of positive
 weight that is the same as exactly k non-empty ones: splitting a cluster never raises the inertia
-and keeps the pairs.) ``kempe/proof/check.py`` says why each step holds, and checks it.
+and keeps the pairs.) ``kempe/proof/checking`` says why each step holds, and checks it.
 
 Facts
     All facts are about rows. A *group* is a set of rows known to be in one cluster; any of its
@@ -309,7 +309,7 @@ class OptimalityCertificate:
         CertificateError
             If the certificate is for other data, or if a step of the proof does not hold.
         """
-        from kempe.proof.check import check
+        from kempe.proof.checking import check
 
         pairs = as_constraints(must_link, cannot_link, constraints)
         rows, weights = data_arrays(X, sample_weight)

@@ -17,7 +17,7 @@ from kempe.constraints import Constraints, as_constraints
 from kempe.engine import KempeKMeans
 from kempe.problem import Problem
 from kempe.proof.certificate import Method, OptimalityCertificate, Part, data_hash
-from kempe.proof.check import prove
+from kempe.proof.checking import prove
 from kempe.proof.facts import Facts
 from kempe.proof.incumbent import Incumbent
 from kempe.proof.parts import balanced_parts, part_size, part_tree, seconds_needed
@@ -55,7 +55,7 @@ def certify(
 
     It works for as long as it is given, and returns the best bound so far when the time is up, at
     Ctrl-C, when a callback says so, or when the gap is closed. The bound that it returns is that of
-    the checker, ``kempe/proof/check.py``, which shares no code with what finds it.
+    the checker, ``kempe/proof/checking``, which shares no code with what finds it.
 
     Parameters
     ----------

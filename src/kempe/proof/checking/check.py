@@ -1,0 +1,119 @@
+"""What a certificate claims, its labels and its parts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kempe.exceptions import CertificateError
+from kempe.proof.certificate import OptimalityCertificate, Part, Verification, data_hash
+from kempe.proof.checking import rounding
+from kempe.proof.checking.facts import Facts
+from kempe.proof.checking.groups import Problem, inertia_at_most
+from kempe.proof.checking.rounding import Floats, require
+from kempe.proof.checking.tree import value_of_tree
+
+# What a claim may differ from what is proven, since libraries round in different ways.
+CLAIM = 1e-9
+
+
+def check(
+    certificate: OptimalityCertificate,
+    X: Floats,
+    weights: Floats,
+    must_link: NDArray[Any],
+    cannot_link: NDArray[Any],
+) -> Verification:
+    """Prove the bound of a certificate, or raise ``CertificateError`` with the reason.
+
+    Parameters
+    ----------
+    certificate
+        What is to be proven.
+    X
+        Data of shape (n_rows, n_features).
+    weights
+        Weight of each row.
+    must_link, cannot_link
+        Pairs of row numbers, of shape (m, 2).
+    """
+    k = certificate.n_clusters
+    if data_hash(X, weights, must_link, cannot_link, k) != certificate.data_hash:
+        raise CertificateError(
+            "the certificate is for other data, weights, constraints or number of clusters"
+        )
+    proven = prove(X, weights, must_link, cannot_link, k, certificate.labels, certificate.parts)
+    claimed, inertia = certificate.lower_bound, certificate.inertia
+    require(
+        abs(inertia - proven.inertia) <= CLAIM * proven.inertia,
+        f"the inertia of the labels is {proven.inertia!r}, not {inertia!r}",
+    )
+    require(
+        claimed <= proven.lower_bound + CLAIM * proven.inertia,
+        f"the proof gives a bound of {proven.lower_bound!r}, not {claimed!r}",
+    )
+    return proven
+
+
+def prove(
+    X: Floats,
+    weights: Floats,
+    must_link: NDArray[Any],
+    cannot_link: NDArray[Any],
+    n_clusters: int,
+    labels: NDArray[Any],
+    parts: Sequence[Part],
+) -> Verification:
+    """Prove what labels and trees show: an inertia, rounded up, and a lower bound, rounded down.
+
+    Parameters
+    ----------
+    X
+        Data of shape (n_rows, n_features).
+    weights
+        Weight of each row.
+    must_link, cannot_link
+        Pairs of row numbers, of shape (m, 2).
+    n_clusters
+        Number of clusters.
+    labels
+        Cluster of each row.
+    parts
+        The tree of each part of the data.
+    """
+    require(n_clusters >= 1, f"{n_clusters} clusters")
+    require(bool(np.isfinite(X).all()), "the data is not finite")
+    require(bool((np.isfinite(weights) & (weights >= 0)).all()), "weights must be at least 0")
+    _check_labels(labels, X.shape[0], n_clusters, must_link, cannot_link)
+    upper = inertia_at_most(X, weights, labels)
+    facts = Facts.given(X.shape[0], must_link, cannot_link)
+    _check_disjoint(parts, X.shape[0])
+    values = []
+    for part in parts:
+        own = np.zeros_like(weights)
+        own[part.rows] = weights[part.rows]
+        values.append(value_of_tree(part.nodes, facts, Problem(X, own, n_clusters, upper)))
+    lower = min(upper, math.fsum(values) * (1 - rounding.EPSILON))
+    return Verification(lower, upper, sum(len(part.nodes) for part in parts))
+
+
+def _check_labels(
+    labels: NDArray[Any], n_rows: int, k: int, must_link: NDArray[Any], cannot_link: NDArray[Any]
+) -> None:
+    """Labels are a clustering into at most k clusters that obeys the pairs."""
+    whole = labels.shape == (n_rows,) and labels.dtype.kind in "iu"
+    require(whole, f"labels must be {n_rows} whole numbers")
+    require(bool(((labels >= 0) & (labels < k)).all()), f"labels must be in 0, ..., {k - 1}")
+    for pairs, equal, name in ((must_link, True, "must-link"), (cannot_link, False, "cannot-link")):
+        for a, b in pairs[(labels[pairs[:, 0]] == labels[pairs[:, 1]]) != equal][:1]:
+            raise CertificateError(f"the labels violate the {name} pair ({a}, {b})")
+
+
+def _check_disjoint(parts: Sequence[Part], n_rows: int) -> None:
+    rows = np.concatenate([np.empty(0, dtype=np.int64), *(part.rows for part in parts)])
+    require(bool(((rows >= 0) & (rows < n_rows)).all()), "a part has rows that do not exist")
+    require(np.unique(rows).size == rows.size, "two parts share a row")

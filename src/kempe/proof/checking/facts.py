@@ -1,0 +1,90 @@
+"""What is known about a clustering: whole numbers, no rounding."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from kempe.proof.certificate import Deduction
+from kempe.proof.checking.rounding import require
+
+Rows = NDArray[np.int64]
+
+
+class Facts:
+    """What is known: groups of rows that are together, and pairs of groups that are apart.
+
+    ``group`` names the group of each row by its smallest row; ``apart`` maps it to others.
+    """
+
+    def __init__(self, group: Rows, apart: dict[int, set[int]]) -> None:
+        self.group = group
+        self.apart = apart
+
+    @classmethod
+    def given(cls, n_rows: int, must_link: NDArray[Any], cannot_link: NDArray[Any]) -> Facts:
+        """Start with the user's pairs."""
+        links = sparse.coo_array((np.ones(len(must_link)), must_link.T), shape=(n_rows, n_rows))
+        _, component = sparse.csgraph.connected_components(links, directed=False)
+        smallest = np.unique(component, return_index=True)[1]
+        facts = cls(smallest[component].astype(np.int64), {})
+        for a, b in np.unique(facts.group[cannot_link], axis=0).tolist():
+            facts.separate(a, b)
+        return facts
+
+    def copy(self) -> Facts:
+        """Facts that can grow without changing these."""
+        return Facts(self.group.copy(), {a: set(others) for a, others in self.apart.items()})
+
+    def of(self, row: int) -> int:
+        """Group of a row."""
+        require(0 <= row < self.group.size, f"there is no row {row}")
+        return int(self.group[row])
+
+    def are_apart(self, a: int, b: int) -> bool:
+        """Whether two rows are known to be in different clusters."""
+        return self.of(b) in self.apart.get(self.of(a), ())
+
+    def are_clique(self, rows: Iterable[int]) -> bool:
+        """Whether rows are pairwise apart."""
+        return all(self.are_apart(a, b) for a, b in combinations(rows, 2))
+
+    def separate(self, a: int, b: int) -> None:
+        """Learn that two rows are in different clusters."""
+        a, b = self.of(a), self.of(b)
+        self.apart.setdefault(a, set()).add(b)
+        self.apart.setdefault(b, set()).add(a)
+
+    def join(self, a: int, b: int) -> None:
+        """Learn that two rows are in one cluster."""
+        a, b = sorted((self.of(a), self.of(b)))
+        if a == b:
+            return
+        self.group[self.group == b] = a
+        for other in self.apart.pop(b, ()):
+            self.apart.get(other, set()).discard(b)
+            self.separate(a, other)
+
+    def deduce(self, deduction: Deduction, k: int) -> None:
+        """Learn what a clique forces; ``Deduction`` says why it does."""
+        (a, b), clique = deduction.pair, deduction.clique
+        together = deduction.kind == "together"
+        size, rule = (k - 1, all) if together else (k, any)
+        require(
+            len(clique) == size
+            and self.are_clique(clique)
+            and all(rule(self.are_apart(row, c) for row in (a, b)) for c in clique),
+            f"rows {a} and {b} need not be {deduction.kind} because of {clique}",
+        )
+        (self.join if together else self.separate)(a, b)
+
+    def is_contradiction(self, witness: Sequence[int], k: int) -> bool:
+        """Whether rows show that no clustering agrees with the facts."""
+        if len(witness) == 2 and self.of(witness[0]) == self.of(witness[1]):
+            return self.are_apart(*witness)
+        return len(witness) == k + 1 and self.are_clique(witness)
