@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from scipy import sparse
 
-from kempe import Constraints, InfeasibleConstraintsError
+from kempe import Constraints, InfeasibleConstraintsError, KempeKMeans
 from kempe.constraints import as_constraints
 
 PAIRS = [(0, 1), (2, 3), (4, 2)]
@@ -428,6 +428,38 @@ class TestFromIds:
 
     def test_no_pairs_are_no_constraints(self):
         assert Constraints.from_ids([], ids=["a"]) == Constraints(n_rows=1)
+
+    def test_errors_speak_of_ids(self):
+        ids = ["ann", "bob", "cid", "dot", "eve"]
+        joined = Constraints.from_ids([("ann", "bob"), ("bob", "cid")], [("ann", "cid")], ids=ids)
+        X = np.arange(10.0).reshape(5, 2)
+        with pytest.raises(
+            InfeasibleConstraintsError, match=r"rows ann and cid .* ann = bob = cid"
+        ):
+            KempeKMeans(2).fit(X, constraints=joined)
+        with pytest.raises(InfeasibleConstraintsError, match="rows ann and cid cannot be linked"):
+            joined.subset([0, 1, 2])
+        triangle = Constraints.from_ids(
+            None, [("eve", "bob"), ("bob", "cid"), ("cid", "eve")], ids=ids
+        )
+        assert "rows bob, cid, eve are cannot-linked" in str(triangle.check(2))
+        assert "rows bob, cid, eve are" in str(triangle.subset([1, 2, 4]).check(2))
+        assert "rows bob, cid, eve are" in str((Constraints(n_rows=5) | triangle).check(2))
+        wheel = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 0)]
+        pairs = [(ids[a], ids[b]) for a, b in wheel]
+        odd = Constraints.from_ids(None, pairs, ids=ids).check(2)
+        assert "(ann, bob)" in str(odd.certificate)
+        assert odd.certificate.verify(Constraints(None, wheel), 2)
+
+    def test_other_pairs_of_the_same_rows_keep_their_names(self):
+        pairs = Constraints.from_ids([("a", "b")], [("b", "c")], ids=["a", "b", "c"])
+        others = [
+            pairs.without_must_link(),
+            pairs.violations([0, 0, 0]),
+            *pairs.split(0.5, random_state=0),
+        ]
+        assert all(other.names_of([0, 2]) == ["a", "c"] for other in others)
+        assert Constraints([(0, 1)]).names_of(np.array([0, 1])) == [0, 1]
 
     def test_pairs_of_strings_are_pointed_here(self):
         with pytest.raises(TypeError, match=r"got \['ann', 'bob'\].*use Constraints.from_ids"):

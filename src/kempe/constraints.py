@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +33,8 @@ from kempe.pairs import (
 if TYPE_CHECKING:
     from kempe.graph.check import FeasibilityReport
 
+RowNames = Sequence[Any] | Mapping[int, Any]
+
 
 class Constraints:
     """Pairs of rows that belong together and pairs that do not.
@@ -49,12 +51,16 @@ class Constraints:
         none. Row numbers are positions, whatever index a data frame has.
     n_rows
         Number of rows the pairs refer to. If given, pairs are checked against it at once.
+    row_names
+        What messages call the rows: a name for each, or for some by their numbers. By default
+        they speak of row numbers.
 
     Attributes
     ----------
     must_link, cannot_link : ndarray of shape (m, 2)
         The pairs as given, read-only, repetitions included.
     n_rows : int or None
+    row_names : sequence, mapping or None
 
     Examples
     --------
@@ -66,6 +72,7 @@ class Constraints:
     must_link: Pairs
     cannot_link: Pairs
     n_rows: int | None
+    row_names: RowNames | None
 
     def __init__(
         self,
@@ -73,7 +80,9 @@ class Constraints:
         cannot_link: object = None,
         *,
         n_rows: int | None = None,
+        row_names: RowNames | None = None,
     ) -> None:
+        self.row_names = row_names
         self.n_rows = common_n_rows(n_rows, must_link, cannot_link)
         self.must_link = as_pairs(must_link, "must_link")
         self.cannot_link = as_pairs(cannot_link, "cannot_link")
@@ -167,6 +176,7 @@ class Constraints:
             pairs_of_ids(must_link, rows, "must_link"),
             pairs_of_ids(cannot_link, rows, "cannot_link"),
             n_rows=len(rows),
+            row_names=list(rows),
         )
 
     @classmethod
@@ -250,7 +260,10 @@ class Constraints:
         self.check_rows(clusters.size)
         parted, kept_apart = (clusters[p[:, 0]] != clusters[p[:, 1]] for p in self._both())
         return Constraints(
-            self.must_link[parted], self.cannot_link[~kept_apart], n_rows=clusters.size
+            self.must_link[parted],
+            self.cannot_link[~kept_apart],
+            n_rows=clusters.size,
+            row_names=self.row_names,
         )
 
     def split(
@@ -283,13 +296,34 @@ class Constraints:
         rng = np.random.default_rng(random_state)
         chosen = [_random_mask(len(pairs), held_out, rng) for pairs in self._both()]
         masked = list(zip(self._both(), chosen, strict=True))
-        fitting = Constraints(*(pairs[~out] for pairs, out in masked), n_rows=self.n_rows)
-        scoring = Constraints(*(pairs[out] for pairs, out in masked), n_rows=self.n_rows)
+        fitting = self.with_pairs(*(pairs[~out] for pairs, out in masked))
+        scoring = self.with_pairs(*(pairs[out] for pairs, out in masked))
         return fitting, _without_implied(scoring, fitting, self._size())
 
     def without_must_link(self) -> Constraints:
         """Give the cannot-link pairs alone."""
-        return Constraints(None, self.cannot_link, n_rows=self.n_rows)
+        return self.with_pairs(None, self.cannot_link)
+
+    def with_pairs(self, must_link: object, cannot_link: object) -> Constraints:
+        """Give other pairs of the same rows.
+
+        Parameters
+        ----------
+        must_link, cannot_link
+            Pairs of row numbers, as for ``Constraints``.
+        """
+        return Constraints(must_link, cannot_link, n_rows=self.n_rows, row_names=self.row_names)
+
+    def names_of(self, rows: Iterable[int]) -> list[Any]:
+        """Give what messages call some rows: their names, or their numbers.
+
+        Parameters
+        ----------
+        rows
+            Row numbers.
+        """
+        names = self.row_names
+        return [int(row) if names is None else names[int(row)] for row in rows]
 
     def check(
         self, n_clusters: int, *, time_limit: float = 60.0, random_state: int = 0
@@ -342,7 +376,9 @@ class Constraints:
         if len(sizes) > 1:
             raise ValueError(f"the constraints refer to {self.n_rows} and {other.n_rows} rows")
         pairs = zip(self._both(), other._both(), strict=True)
-        return Constraints(*map(np.concatenate, pairs), n_rows=sizes.pop() if sizes else None)
+        names = other.row_names if self.row_names is None else self.row_names
+        size = sizes.pop() if sizes else None
+        return Constraints(*map(np.concatenate, pairs), n_rows=size, row_names=names)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Constraints):
@@ -393,7 +429,7 @@ def _without_implied(pairs: Constraints, known: Constraints, size: int) -> Const
     apart = {frozenset(edge) for edge in group[known.cannot_link].tolist()}
     implied = [frozenset(edge) in apart for edge in group[pairs.cannot_link].tolist()]
     news = ~np.array(implied, dtype=bool) | together
-    return Constraints(pairs.must_link[~joined], pairs.cannot_link[news], n_rows=pairs.n_rows)
+    return pairs.with_pairs(pairs.must_link[~joined], pairs.cannot_link[news])
 
 
 def _groups(must_link: Pairs, size: int) -> NDArray[np.int32]:
@@ -414,7 +450,7 @@ def _subset(constraints: Constraints, rows: NDArray[np.int64], size: int) -> Con
     apart = first[group[cl]] if len(cl) else np.empty((0, 2), dtype=np.int64)
     joined = (apart[:, 0] == apart[:, 1]) & (apart[:, 0] >= 0)
     if joined.any():
-        a, b = cl[np.argmax(joined)].tolist()
+        a, b = constraints.names_of(cl[np.argmax(joined)])
         raise InfeasibleConstraintsError(
             f"the constraints contradict each other: rows {a} and {b} cannot be linked, but "
             "must-link pairs join them"
@@ -423,4 +459,5 @@ def _subset(constraints: Constraints, rows: NDArray[np.int64], size: int) -> Con
         np.column_stack([representative[later], later]),
         apart[(apart >= 0).all(axis=1)],
         n_rows=rows.size,
+        row_names=None if constraints.row_names is None else constraints.names_of(rows),
     )

@@ -37,7 +37,8 @@ class NamedRows:
         both = (constraints.must_link, constraints.cannot_link)
         numbers = np.unique(np.concatenate([pairs.ravel() for pairs in both])).astype(np.int64)
         compact = [np.searchsorted(numbers, pairs) for pairs in both]
-        return cls(numbers, Constraints(*compact, n_rows=numbers.size))
+        names = None if constraints.row_names is None else constraints.names_of(numbers)
+        return cls(numbers, Constraints(*compact, n_rows=numbers.size, row_names=names))
 
     @classmethod
     def by_id(cls, parts: Parts, must_link: Any, cannot_link: Any, ids: Any) -> NamedRows:
@@ -52,9 +53,9 @@ class NamedRows:
         certificate = error.certificate
         if isinstance(certificate, MustLinkPath):
             rows = tuple(int(row) for row in self.numbers[list(certificate.rows)])
-            told: Any = replace(certificate, rows=rows)
+            told: Any = replace(certificate, rows=rows, names=self._names)
         elif isinstance(certificate, (Clique, CriticalPairs)):
-            told = replace(certificate, pairs=self.numbers[certificate.pairs])
+            told = replace(certificate, pairs=self.numbers[certificate.pairs], names=self._names)
         else:
             return error
         return InfeasibleConstraintsError(str(error).replace(str(certificate), str(told)), told)
@@ -62,7 +63,14 @@ class NamedRows:
     def in_row_numbers(self, n_rows: int) -> Constraints:
         """Give the pairs as numbers of rows of all the data."""
         pairs = (self.constraints.must_link, self.constraints.cannot_link)
-        return Constraints(*(self.numbers[each] for each in pairs), n_rows=n_rows)
+        both = (self.numbers[each] for each in pairs)
+        return Constraints(*both, n_rows=n_rows, row_names=self._names)
+
+    @property
+    def _names(self) -> dict[int, Any] | None:
+        """What messages call the rows, by the numbers that they have in all the data."""
+        names = self.constraints.row_names
+        return None if names is None else dict(zip(self.numbers.tolist(), names, strict=True))
 
 
 def named_rows(

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from kempe import _core
-from kempe.constraints import Constraints
+from kempe.constraints import Constraints, RowNames
 from kempe.exceptions import Interrupted
 from kempe.graph.cannot_link import CannotLinkGraph
 from kempe.pairs import Pairs
 
 # How many rows or pairs a message shows before it says "and so on".
 SHOWN = 12
-Names: TypeAlias = Sequence[str] | Mapping[int, str]
-"""Name of each row, or of some by their numbers."""
 
 # Exact branching of CriticalPairs.verify stops here; small proofs need far less.
 VERIFICATION_SECONDS = 60.0
@@ -34,9 +32,12 @@ class MustLinkPath:
     rows
         From one row of the cannot-link pair to the other, each joined to the next by a must-link
         pair; no shorter path exists.
+    names
+        What messages call the rows, if not by their numbers.
     """
 
     rows: tuple[int, ...]
+    names: RowNames | None = field(default=None, repr=False, compare=False)
 
     def verify(self, constraints: Constraints, n_clusters: int | None = None) -> bool:
         """Check the proof against the constraints alone."""
@@ -50,17 +51,7 @@ class MustLinkPath:
         )
 
     def __str__(self) -> str:
-        return self.told()
-
-    def told(self, names: Names | None = None) -> str:
-        """Say it of rows by their numbers, or by their names.
-
-        Parameters
-        ----------
-        names
-            Name of each row.
-        """
-        rows = _called(self.rows, names)
+        rows = _called(self.rows, self.names)
         return (
             f"rows {rows[0]} and {rows[-1]} cannot be linked, "
             f"but must-link pairs join them: {_listed(' = ', rows)}"
@@ -77,10 +68,13 @@ class Clique:
         One cannot-link pair for every two groups; the rows of a group are must-linked.
     size
         Number of groups.
+    names
+        What messages call the rows, if not by their numbers.
     """
 
     pairs: Pairs
     size: int
+    names: RowNames | None = field(default=None, repr=False, compare=False)
 
     def verify(self, constraints: Constraints, n_clusters: int) -> bool:
         """Check the proof against the constraints alone."""
@@ -92,17 +86,7 @@ class Clique:
         return vertices > n_clusters and len(different) == vertices * (vertices - 1) // 2
 
     def __str__(self) -> str:
-        return self.told()
-
-    def told(self, names: Names | None = None) -> str:
-        """Say it of rows by their numbers, or by their names.
-
-        Parameters
-        ----------
-        names
-            Name of each row.
-        """
-        rows = _called(np.unique(self.pairs).tolist(), names)
+        rows = _called(np.unique(self.pairs).tolist(), self.names)
         kind = "rows" if len(rows) == self.size else "groups of must-linked rows, around rows"
         return (
             f"{self.size} {kind} {_listed(', ', rows)} are cannot-linked to each other, "
@@ -122,11 +106,14 @@ class CriticalPairs:
         The number of clusters, k.
     proven_minimal
         Whether every pair is needed: without any one of them the others can be satisfied.
+    names
+        What messages call the rows, if not by their numbers.
     """
 
     pairs: Pairs
     n_clusters: int
     proven_minimal: bool
+    names: RowNames | None = field(default=None, repr=False, compare=False)
 
     def verify(
         self, constraints: Constraints, n_clusters: int, *, seconds: float = VERIFICATION_SECONDS
@@ -150,17 +137,7 @@ class CriticalPairs:
         return status == 0
 
     def __str__(self) -> str:
-        return self.told()
-
-    def told(self, names: Names | None = None) -> str:
-        """Say it of rows by their numbers, or by their names.
-
-        Parameters
-        ----------
-        names
-            Name of each row.
-        """
-        ends = (_called(pair, names) for pair in self.pairs.tolist())
+        ends = (_called(pair, self.names) for pair in self.pairs.tolist())
         pairs = [f"({a}, {b})" for a, b in ends]
         needed = ", and every one of them is needed" if self.proven_minimal else ""
         return (
@@ -190,7 +167,7 @@ def must_link_path(constraints: Constraints, pair: int) -> MustLinkPath:
     rows = [second]
     while rows[-1] != first:
         rows.append(int(before[rows[-1]]))
-    return MustLinkPath(tuple(rows[::-1]))
+    return MustLinkPath(tuple(rows[::-1]), constraints.row_names)
 
 
 def pairs_of_edges(constraints: Constraints, edges: NDArray[np.integer[Any]]) -> Pairs:
@@ -226,8 +203,8 @@ def _contained(pairs: NDArray[np.integer[Any]], among: Pairs) -> NDArray[np.bool
     return np.isin(_keys(pairs), _keys(among))
 
 
-def _called(rows: Iterable[int], names: Names | None) -> list[str]:
-    return [str(row) if names is None else names[row] for row in rows]
+def _called(rows: Iterable[int], names: RowNames | None) -> list[str]:
+    return [str(row if names is None else names[row]) for row in rows]
 
 
 def _listed(separator: str, items: Any) -> str:

@@ -190,12 +190,13 @@ def _infeasible(
     bounds = _bounds(graph, max(clique.size, k + 1), rng, stopper)
     proof: Certificate
     if clique.size > k:
-        proof = Clique(pairs_of_edges(constraints, _all_pairs(core)), k + 1)
+        proof = Clique(pairs_of_edges(constraints, _all_pairs(core)), k + 1, constraints.row_names)
     else:
         seconds = min(SHRINKING_SECONDS, max(1.0, stopper.remaining))
         limit = stopper.child(seconds, overtime=True)
         edges, minimal = critical_edges(graph, core, k, rng, limit)
-        proof = CriticalPairs(pairs_of_edges(constraints, edges), k, minimal)
+        pairs = pairs_of_edges(constraints, edges)
+        proof = CriticalPairs(pairs, k, minimal, constraints.row_names)
     return FeasibilityReport(k, False, proof, *bounds)
 
 

@@ -113,8 +113,8 @@ def _without(constraints: Constraints, kind: Kind, pair: tuple[int, int]) -> Con
 
     must, cannot = constraints.must_link, constraints.cannot_link
     if kind == "must-link":
-        return Constraints(others(must), cannot, n_rows=constraints.n_rows)
-    return Constraints(must, others(cannot), n_rows=constraints.n_rows)
+        return constraints.with_pairs(others(must), cannot)
+    return constraints.with_pairs(must, others(cannot))
 
 
 def _promising(
