@@ -15,7 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 from kempe.cli import app
-from kempe.tables import TextColumnsError, open_table, write_table
+from kempe.tables import TableError, TextColumnsError, Unsaid, open_table, write_table
 
 NAMES = ["id", "height", "weight", "kind"]
 ROWS = [
@@ -207,8 +207,9 @@ def test_names_are_told_from_values_or_asked_about(tmp_path, lines, header):
     if header is not None:
         assert open_table(path).has_header == header
         return
-    with pytest.raises(ValueError, match="may hold names or values: say --header or --no-header"):
+    with pytest.raises(TableError, match="may hold names or values") as caught:
         open_table(path)
+    assert caught.value.unsaid is Unsaid.NAMES_OR_VALUES
     assert open_table(path, header=True).n_rows == 1
     assert open_table(path, header=False).n_rows == 2
 

@@ -63,4 +63,18 @@ def _one_line(error: BaseException) -> str:
         return f"{error.filename}: {error.strerror}"
     if isinstance(error, MemoryError):
         return f"not enough memory; {error}".rstrip("; ")
-    return str(error) or type(error).__name__
+    return (str(error) or type(error).__name__) + _advice(error)
+
+
+def _advice(error: BaseException) -> str:
+    """Say by which option a table could be read, if there is one."""
+    from kempe.tables.errors import TableError, Unsaid
+
+    if not isinstance(error, TableError) or error.unsaid is None:
+        return ""
+    return {
+        Unsaid.NAMES_OR_VALUES: ": say --header or --no-header",
+        Unsaid.NAMES: "; if its first line holds names, use --header",
+        Unsaid.IDS: "; if pairs are of ids, name the column of ids of the data: --id-column NAME",
+        Unsaid.CONSTRAINTS: "; a file of JSON is given as --constraints",
+    }[error.unsaid]

@@ -4,6 +4,7 @@
 numbers or as text; what it says about a cell names the file and the line.
 """
 
+from kempe.tables.errors import TableError, Unsaid
 from kempe.tables.formats import open_table
 from kempe.tables.ids import Ids
 from kempe.tables.pairs import PairSet, read_constraint_file, read_pairs
@@ -16,7 +17,9 @@ __all__ = [
     "Ids",
     "PairSet",
     "Table",
+    "TableError",
     "TextColumnsError",
+    "Unsaid",
     "open_table",
     "read_constraint_file",
     "read_pairs",

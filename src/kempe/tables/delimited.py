@@ -9,6 +9,7 @@ from itertools import islice, zip_longest
 
 import numpy as np
 
+from kempe.tables.errors import TableError, Unsaid
 from kempe.tables.missing import is_missing
 from kempe.tables.source import Source
 from kempe.tables.table import (
@@ -145,7 +146,7 @@ def names_come_first(first: list[str], second: list[str], *, source: str) -> boo
 
     Raises
     ------
-    ValueError
+    TableError
         If nobody can tell: names may be numbers, such as years.
     """
     above = [*zip_longest(first, second[: len(first)], fillvalue="")]
@@ -154,9 +155,9 @@ def names_come_first(first: list[str], second: list[str], *, source: str) -> boo
     if any(_is_word(cell) and is_number(below) for cell, below in above):
         return True
     if _may_be_names(above):
-        raise ValueError(
-            f"{source}: the first line, {_shortened(first)}, may hold names or values: say "
-            "--header or --no-header"
+        raise TableError(
+            f"{source}: the first line, {_shortened(first)}, may hold names or values",
+            Unsaid.NAMES_OR_VALUES,
         )
     return False
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from kempe.pairs import MOST_ROWS
 from kempe.tables.delimited import DelimitedTable
+from kempe.tables.errors import TableError, Unsaid
 from kempe.tables.formats import open_table, text
 from kempe.tables.ids import Ids
 from kempe.tables.source import Source
@@ -22,7 +23,6 @@ from kempe.tables.table import MemoryTable, Table, TextColumnsError, is_number
 Pairs = NDArray[np.int64]
 Kind = Literal["must-link", "cannot-link"]
 
-NAME_THE_IDS = "name the column of ids of the data: --id-column NAME"
 NO_PAIRS = np.empty((0, 2), dtype=np.int64)
 
 
@@ -71,7 +71,11 @@ def read_pairs(
     """
     table = _two_columns(path, ids)
     if not table.has_rows:
-        raise ValueError(f"{table.source} holds no pair{_why_not(table, ids)}")
+        raise TableError(
+            f"{table.source} holds no pair: its only line, {_first_line(table)!r}, was taken for "
+            "the names of columns",
+            Unsaid.IDS if ids is None else None,
+        )
     rows = _row_numbers(table) if ids is None else _rows_of_ids(table, ids)
     if ids is None and len(rows) > 1:
         _warn_of_numeric_names(table)
@@ -98,9 +102,9 @@ def _two_columns(path: Path, ids: Ids | None) -> Table:
         raise
     if len(table.names) != 2:
         what = "row numbers" if ids is None else "ids"
-        raise ValueError(
-            f"{table.source}: pairs of {what} need two columns, found {len(table.names)}"
-            + ("; a file of JSON is given as --constraints" if path.suffix == ".json" else "")
+        raise TableError(
+            f"{table.source}: pairs of {what} need two columns, found {len(table.names)}",
+            Unsaid.CONSTRAINTS if path.suffix == ".json" else None,
         )
     return table
 
@@ -115,10 +119,8 @@ def _header_among(ids: Ids) -> Callable[[list[str], list[str]], bool]:
     return lambda first, second: not any(cell in ids for cell in first)
 
 
-def _why_not(table: Table, ids: Ids | None) -> str:
-    line = table.first_line if isinstance(table, DelimitedTable) else ",".join(table.names)
-    hint = "" if ids is not None else f"; if it is a pair of ids, {NAME_THE_IDS}"
-    return f": its only line, {line!r}, was taken for the names of columns{hint}"
+def _first_line(table: Table) -> str:
+    return table.first_line if isinstance(table, DelimitedTable) else ",".join(table.names)
 
 
 def _row_numbers(table: Table) -> NDArray[np.float64]:
@@ -126,9 +128,7 @@ def _row_numbers(table: Table) -> NDArray[np.float64]:
         rows = table.numbers([0, 1])
     except TextColumnsError as error:
         row, cell = min(error.found.values())
-        raise ValueError(
-            f"{table.place(row)}: {cell!r} is not a row number; if it is an id, {NAME_THE_IDS}"
-        ) from None
+        raise TableError(f"{table.place(row)}: {cell!r} is not a row number", Unsaid.IDS) from None
     broken = ~((rows == np.floor(rows)) & (rows >= 0) & (rows < MOST_ROWS))
     if broken.any():
         row = int(broken.any(axis=1).argmax())

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kempe.tables.errors import TableError, Unsaid
 from kempe.tables.missing import is_missing
 
 Numbers = NDArray[np.float64]
@@ -85,8 +86,10 @@ class Table(ABC):
             return self.names.index(name)
         if name.isdecimal() and 1 <= int(name) <= len(self.names):
             return int(name) - 1
-        hint = "" if self.has_header else "; if its first line holds names, use --header"
-        raise ValueError(f"{self.source} has no column {name!r}; it has {listed(self.names)}{hint}")
+        raise TableError(
+            f"{self.source} has no column {name!r}; it has {listed(self.names)}",
+            None if self.has_header else Unsaid.NAMES,
+        )
 
 
 class MemoryTable(Table):
