@@ -11,6 +11,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from kempe.cli.errors import codes_of_errors
+from kempe.cli.groups import expanded
 
 
 class Command(NamedTuple):
@@ -58,7 +59,7 @@ class Commands(TyperGroup):
         if hasattr(module, "app"):
             return get_command(module.app)
         alone = typer.Typer(add_completion=False, rich_markup_mode=None)
-        alone.command(cmd_name)(getattr(module, cmd_name.replace("-", "_")))
+        alone.command(cmd_name)(expanded(getattr(module, cmd_name.replace("-", "_"))))
         return get_command(alone)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:

@@ -8,33 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kempe.cli.console import check_outputs, note, on_terminal
-from kempe.cli.data import (
-    PairOptions,
-    TableOptions,
-    constraints_of,
-    pairs_of,
-    read,
-    refuse_soft,
-    told_in_ids,
-)
-from kempe.cli.options import (
-    CannotLink,
-    ConstraintsFile,
-    DataFile,
-    Encode,
-    Header,
-    IdColumn,
-    Ignore,
-    ImputeBy,
-    Json,
-    LabelsColumn,
-    MustLink,
-    Quiet,
-    Seed,
-    Standardise,
-    WeightsColumn,
-    positive,
-)
+from kempe.cli.data import read_with_constraints
+from kempe.cli.options import Json, PairOptions, Quiet, Seed, TableOptions, positive
 from kempe.cli.verify import print_json
 
 if TYPE_CHECKING:
@@ -42,15 +17,7 @@ if TYPE_CHECKING:
 
 
 def certify(
-    data: DataFile,
-    labels: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="LABELS",
-            help="One label a line, as `kempe fit -o` writes them; if none, a search comes first.",
-            show_default=False,
-        ),
-    ] = None,
+    *,
     n_clusters: Annotated[
         int | None,
         typer.Option(
@@ -61,17 +28,16 @@ def certify(
             help="Number of clusters; by default that of the labels.",
         ),
     ] = None,
-    must_link: MustLink = None,
-    cannot_link: CannotLink = None,
-    constraints: ConstraintsFile = None,
-    id_column: IdColumn = None,
-    labels_column: LabelsColumn = None,
-    weights_column: WeightsColumn = None,
-    ignore: Ignore = None,
-    encode: Encode = None,
-    impute: ImputeBy = None,
-    standardise: Standardise = False,
-    header: Header = None,
+    pairs: PairOptions,
+    table: TableOptions,
+    labels: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="LABELS",
+            help="One label a line, as `kempe fit -o` writes them; if none, a search comes first.",
+            show_default=False,
+        ),
+    ] = None,
     time_limit: Annotated[
         float,
         typer.Option(callback=positive, metavar="SECONDS", help="Return the best after this long."),
@@ -110,27 +76,22 @@ def certify(
     from kempe.cli.labels import read_labels, write_labels
     from kempe.proof.certify import certify as prove_bound
 
-    files = PairOptions(must_link, cannot_link, constraints)
-    check_outputs([output, labels_output], [data, labels, *files.files])
+    check_outputs([output, labels_output], [table.data, labels, *pairs.files])
     if labels is None and n_clusters is None:
         raise ValueError("give a file of labels, or --n-clusters for a search to start with")
-    columns = (id_column, labels_column, weights_column, ignore, encode)
-    given = read(TableOptions(data, *columns, impute, standardise, header))
-    pairs = pairs_of(files, len(given.rows), given.ids)
-    refuse_soft(pairs)
-    with told_in_ids(given.ids):
-        certificate = prove_bound(
-            given.rows,
-            None if labels is None else read_labels(labels, len(given.rows), given.ids),
-            constraints=constraints_of(given, pairs),
-            n_clusters=n_clusters,
-            sample_weight=given.weights,
-            time_limit=time_limit,
-            gap=gap,
-            n_jobs=n_jobs,
-            random_state=seed,
-            verbose=int(not quiet and on_terminal()),
-        )
+    given, constraints = read_with_constraints(table, pairs)
+    certificate = prove_bound(
+        given.rows,
+        None if labels is None else read_labels(labels, len(given.rows), given.ids),
+        constraints=constraints,
+        n_clusters=n_clusters,
+        sample_weight=given.weights,
+        time_limit=time_limit,
+        gap=gap,
+        n_jobs=n_jobs,
+        random_state=seed,
+        verbose=int(not quiet and on_terminal()),
+    )
     if output is not None:
         certificate.save(output)
     if labels_output is not None:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kempe.cli.data import PairOptions, pairs_of, refuse_soft, told_in_ids
-from kempe.cli.options import CannotLink, ConstraintsFile, Header, IdColumn, MustLink, positive
+from kempe.cli.data import pairs_of, refuse_soft
+from kempe.cli.options import Header, IdColumn, NClusters, PairOptions, positive
 from kempe.exceptions import InfeasibleConstraintsError, NoSolutionFoundError
 
 if TYPE_CHECKING:
@@ -16,19 +16,14 @@ if TYPE_CHECKING:
 
 
 def check(
-    n_clusters: Annotated[
-        int,
-        typer.Option("--n-clusters", "-k", min=1, metavar="NUMBER", help="Number of clusters."),
-    ],
+    n_clusters: NClusters,
+    pairs: PairOptions,
     data: Annotated[
         Path | None,
         typer.Argument(
             metavar="DATA", help="Table with the ids that the pairs name.", show_default=False
         ),
     ] = None,
-    must_link: MustLink = None,
-    cannot_link: CannotLink = None,
-    constraints: ConstraintsFile = None,
     id_column: IdColumn = None,
     header: Header = None,
     rows: Annotated[
@@ -48,21 +43,21 @@ def check(
     from kempe.constraints import Constraints
     from kempe.tables import Ids, open_table
 
-    files = PairOptions(must_link, cannot_link, constraints)
-    if not any(files.files):
+    if not any(pairs.files):
         raise ValueError("nothing to check: give --must-link, --cannot-link or --constraints")
     if id_column is not None and data is None:
         raise ValueError("--id-column is a column of the data: name its file, too")
-    check_outputs([], [data, *files.files])
+    check_outputs([], [data, *pairs.files])
     table = None if data is None else open_table(data, header)
     ids = None
     if table is not None:
         rows = table.n_rows
         ids = None if id_column is None else Ids(table, table.position(id_column))
-    pairs = pairs_of(files, rows, ids)
-    refuse_soft(pairs)
-    with told_in_ids(ids):
-        _check(Constraints(pairs.must_link, pairs.cannot_link, n_rows=rows), n_clusters, time_limit)
+    found = pairs_of(pairs, rows, ids)
+    refuse_soft(found)
+    names = None if ids is None else ids.names
+    constraints = Constraints(found.must_link, found.cannot_link, n_rows=rows, row_names=names)
+    _check(constraints, n_clusters, time_limit)
 
 
 def _check(constraints: Constraints, n_clusters: int, time_limit: float) -> None:

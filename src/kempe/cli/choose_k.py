@@ -9,53 +9,24 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kempe.cli.console import check_outputs, note
-from kempe.cli.data import (
-    PairOptions,
-    TableOptions,
-    constraints_of,
-    pairs_of,
-    read,
-    refuse_soft,
-    told_in_ids,
-)
-from kempe.cli.options import (
-    CannotLink,
-    ConstraintsFile,
-    DataFile,
-    Encode,
-    Header,
-    IdColumn,
-    Ignore,
-    ImputeBy,
-    LabelsColumn,
-    MustLink,
-    Seed,
-    Standardise,
-    positive,
-)
+from kempe.cli.data import read_with_constraints
+from kempe.cli.groups import Without
+from kempe.cli.options import PairOptions, Seed, TableOptions, positive
 
 if TYPE_CHECKING:
     from kempe.selection import Choice
 
 
 def choose_k(
-    data: DataFile,
     smallest: Annotated[
         int, typer.Option("--from", min=1, metavar="NUMBER", help="Smallest number of clusters.")
     ] = 2,
     largest: Annotated[
         int, typer.Option("--to", min=1, metavar="NUMBER", help="Largest number of clusters.")
     ] = 10,
-    must_link: MustLink = None,
-    cannot_link: CannotLink = None,
-    constraints: ConstraintsFile = None,
-    id_column: IdColumn = None,
-    labels_column: LabelsColumn = None,
-    ignore: Ignore = None,
-    encode: Encode = None,
-    impute: ImputeBy = None,
-    standardise: Standardise = False,
-    header: Header = None,
+    *,
+    pairs: PairOptions,
+    table: Annotated[TableOptions, Without("weights_column")],
     splits: Annotated[
         int, typer.Option(min=0, metavar="NUMBER", help="How often pairs are held out.")
     ] = 5,
@@ -82,24 +53,19 @@ def choose_k(
     from kempe.engine import KempeKMeans
     from kempe.selection import choose_k as try_numbers
 
-    files = PairOptions(must_link, cannot_link, constraints)
-    check_outputs([output, plot], [data, *files.files])
+    check_outputs([output, plot], [table.data, *pairs.files])
     if smallest > largest:
         raise ValueError(f"--from {smallest} is more than --to {largest}")
-    columns = (id_column, labels_column, None, ignore, encode)
-    given = read(TableOptions(data, *columns, impute, standardise, header))
-    pairs = pairs_of(files, len(given.rows), given.ids)
-    refuse_soft(pairs)
-    with told_in_ids(given.ids):
-        choice = try_numbers(
-            given.rows,
-            range(smallest, min(largest, len(given.rows)) + 1),
-            constraints=constraints_of(given, pairs),
-            estimator=KempeKMeans(random_state=seed, time_limit=time_limit),
-            n_splits=splits,
-            held_out=held_out,
-            random_state=seed,
-        )
+    given, constraints = read_with_constraints(table, pairs)
+    choice = try_numbers(
+        given.rows,
+        range(smallest, min(largest, len(given.rows)) + 1),
+        constraints=constraints,
+        estimator=KempeKMeans(random_state=seed, time_limit=time_limit),
+        n_splits=splits,
+        held_out=held_out,
+        random_state=seed,
+    )
     _show(choice)
     if output is not None:
         choice.to_csv(output)

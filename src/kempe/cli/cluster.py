@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kempe.cli.console import check_outputs, note
-from kempe.cli.data import PairOptions, TableOptions, pairs_of, refuse_soft, told_by_name
+from kempe.cli.data import pairs_of, refuse_soft
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from kempe.cli.fit import Targets
+    from kempe.cli.options import PairOptions, TableOptions
     from kempe.constraints import Constraints
     from kempe.tables import Ids
 
@@ -136,10 +137,11 @@ def _fit(estimator: Any, rows: Any, table: TableOptions, pair_files: PairOptions
     pairs = pairs_of(pair_files, ids=ids)
     refuse_soft(pairs, "--dask")
     both = (pairs.must_link, pairs.cannot_link)
-    constraints = Constraints(*(each if numbers is None else numbers[each] for each in both))
     names = None if numbers is None or ids is None else dict(zip(numbers, ids.names, strict=True))
-    with told_by_name(names):
-        estimator.fit(features, constraints=constraints, sample_weight=weights)
+    constraints = Constraints(
+        *(each if numbers is None else numbers[each] for each in both), row_names=names
+    )
+    estimator.fit(features, constraints=constraints, sample_weight=weights)
     return constraints
 
 

@@ -16,7 +16,7 @@ from kempe.tables.missing import is_missing
 from kempe.tables.table import Table, TextColumnsError, parsed
 
 if TYPE_CHECKING:
-    from kempe.cli.data import TableOptions
+    from kempe.cli.options import TableOptions
 
 # Names under which data frames write their row numbers.
 _INDEX = re.compile(r"|Unnamed: \d+|__index_level_\d+__")

@@ -8,23 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kempe.cli.console import note
-from kempe.cli.data import PairOptions, TableOptions, told_in_ids
 from kempe.cli.errors import INTERRUPTED
-from kempe.cli.options import (
-    CannotLink,
-    ConstraintsFile,
-    DataFile,
-    Encode,
-    Header,
-    IdColumn,
-    Ignore,
-    ImputeBy,
-    LabelsColumn,
-    MustLink,
-    Quiet,
-    Standardise,
-    positive,
-)
+from kempe.cli.groups import Without
+from kempe.cli.options import NClusters, PairOptions, Quiet, TableOptions, positive
 from kempe.cli.own import Compared, read_compared
 
 if TYPE_CHECKING:
@@ -32,27 +18,15 @@ if TYPE_CHECKING:
 
 
 def compare(
-    data: DataFile,
-    n_clusters: Annotated[
-        int,
-        typer.Option("--n-clusters", "-k", min=1, metavar="NUMBER", help="Number of clusters."),
-    ],
-    must_link: MustLink = None,
-    cannot_link: CannotLink = None,
-    constraints: ConstraintsFile = None,
-    id_column: IdColumn = None,
-    labels_column: LabelsColumn = None,
+    n_clusters: NClusters,
+    pairs: PairOptions,
+    table: Annotated[TableOptions, Without("weights_column")],
     truth_column: Annotated[
         str | None,
         typer.Option(
             metavar="NAME", help="Column of true labels, which no method sees, for the Rand index."
         ),
     ] = None,
-    ignore: Ignore = None,
-    encode: Encode = None,
-    impute: ImputeBy = None,
-    standardise: Standardise = False,
-    header: Header = None,
     methods: Annotated[
         str,
         typer.Option(
@@ -84,18 +58,13 @@ def compare(
     All methods have the same starting centroids at each seed. Ends with 0 if a method found a
     clustering, with 4 if none did in any run.
     """
-    columns = (id_column, labels_column, None, ignore, encode)
-    compared = read_compared(
-        TableOptions(data, *columns, impute, standardise, header),
-        PairOptions(must_link, cannot_link, constraints),
-        truth_column,
-    )
+    compared = read_compared(table, pairs, truth_column)
     settings = {
         "n_clusters": n_clusters,
         "methods": [name.strip() for name in methods.split(",") if name.strip()],
         "seeds": seeds,
         "time_limit": time_limit,
-        "name": _name(data),
+        "name": _name(table.data),
         "folder": output,
         "workers": workers,
     }
@@ -118,10 +87,7 @@ def _run(compared: Compared, settings: dict[str, Any], *, show: bool) -> MethodC
     from kempe.bench.store import StoreError
 
     try:
-        with (
-            told_in_ids(compared.given.ids),
-            PlanProgress("compare", Console(stderr=True, quiet=not show)) as progress,
-        ):
+        with PlanProgress("compare", Console(stderr=True, quiet=not show)) as progress:
             return run_methods(
                 compared.given.rows,
                 constraints=compared.constraints,

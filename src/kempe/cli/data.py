@@ -1,58 +1,24 @@
 """The table and the pairs that a command is given, read and made ready for k-means.
 
-``read`` gives the table, ``pairs_of`` the pairs, ``constraints_of`` the constraints that follow.
+``read`` gives the table, ``pairs_of`` the pairs, ``constraints_of`` the constraints that follow;
+``read_with_constraints`` does all of it where every pair must hold.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kempe.exceptions import InfeasibleConstraintsError
-
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     import numpy as np
     from numpy.typing import NDArray
 
     from kempe.cli.known import KnownLabels
-    from kempe.cli.options import Impute
+    from kempe.cli.options import PairOptions, TableOptions
     from kempe.constraints import Constraints
     from kempe.preparation import Preparation
     from kempe.tables import Ids, PairSet
-
-
-@dataclass(frozen=True)
-class TableOptions:
-    """What was said about the table; the options of ``kempe.cli.options`` by their names."""
-
-    data: Path
-    id_column: str | None = None
-    labels_column: str | None = None
-    weights_column: str | None = None
-    ignore: Sequence[str] | None = None
-    encode: Sequence[str] | None = None
-    impute: Impute | None = None
-    standardise: bool = False
-    header: bool | None = None
-
-
-@dataclass(frozen=True)
-class PairOptions:
-    """Files of pairs."""
-
-    must_link: Path | None = None
-    cannot_link: Path | None = None
-    constraints: Path | None = None
-
-    @property
-    def files(self) -> list[Path | None]:
-        """All of them."""
-        return [self.must_link, self.cannot_link, self.constraints]
 
 
 @dataclass(frozen=True)
@@ -155,8 +121,21 @@ def constraints_of(given: Given, pairs: PairSet) -> Constraints:
     """Join the pairs of files and those that follow from known labels."""
     from kempe.constraints import Constraints
 
-    constraints = Constraints(pairs.must_link, pairs.cannot_link, n_rows=len(given.rows))
+    constraints = Constraints(
+        pairs.must_link,
+        pairs.cannot_link,
+        n_rows=len(given.rows),
+        row_names=None if given.ids is None else given.ids.names,
+    )
     return constraints if given.known is None else given.known.constraints() | constraints
+
+
+def read_with_constraints(table: TableOptions, pairs: PairOptions) -> tuple[Given, Constraints]:
+    """Read a table and pairs that must hold."""
+    given = read(table)
+    found = pairs_of(pairs, len(given.rows), given.ids)
+    refuse_soft(found)
+    return given, constraints_of(given, found)
 
 
 def refuse_soft(pairs: PairSet, method: str = "this command") -> None:
@@ -166,21 +145,3 @@ def refuse_soft(pairs: PairSet, method: str = "this command") -> None:
             f"{method} knows no soft pairs, of which there are {pairs.n_soft}: use kempe fit "
             "--method PCCC, or take sml and scl out of the file"
         )
-
-
-def told_in_ids(ids: Ids | None) -> AbstractContextManager[None]:
-    """Let a proof of infeasibility speak of ids instead of row numbers."""
-    return told_by_name(None if ids is None else ids.names)
-
-
-@contextmanager
-def told_by_name(names: Sequence[str] | Mapping[int, str] | None) -> Iterator[None]:
-    """Let a proof of infeasibility speak of names of rows instead of their numbers."""
-    try:
-        yield
-    except InfeasibleConstraintsError as error:
-        told = getattr(error.certificate, "told", None)
-        if names is None or told is None:
-            raise
-        message = str(error).replace(str(error.certificate), told(names))
-        raise InfeasibleConstraintsError(message, error.certificate) from None

@@ -10,32 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kempe.cli.console import SCREEN, check_outputs, note, on_terminal
-from kempe.cli.data import (
-    Given,
-    PairOptions,
-    TableOptions,
-    constraints_of,
-    pairs_of,
-    read,
-    told_in_ids,
-)
-from kempe.cli.options import (
-    CannotLink,
-    ConstraintsFile,
-    DataFile,
-    Encode,
-    Header,
-    IdColumn,
-    Ignore,
-    ImputeBy,
-    LabelsColumn,
-    MustLink,
-    Quiet,
-    Seed,
-    Standardise,
-    WeightsColumn,
-    positive,
-)
+from kempe.cli.data import Given, constraints_of, pairs_of, read
+from kempe.cli.options import NClusters, PairOptions, Quiet, Seed, TableOptions, positive
 
 if TYPE_CHECKING:
     import numpy as np
@@ -46,22 +22,9 @@ if TYPE_CHECKING:
 
 
 def fit(
-    data: DataFile,
-    n_clusters: Annotated[
-        int,
-        typer.Option("--n-clusters", "-k", min=1, metavar="NUMBER", help="Number of clusters."),
-    ],
-    must_link: MustLink = None,
-    cannot_link: CannotLink = None,
-    constraints: ConstraintsFile = None,
-    id_column: IdColumn = None,
-    labels_column: LabelsColumn = None,
-    weights_column: WeightsColumn = None,
-    ignore: Ignore = None,
-    encode: Encode = None,
-    impute: ImputeBy = None,
-    standardise: Standardise = False,
-    header: Header = None,
+    n_clusters: NClusters,
+    pairs: PairOptions,
+    table: TableOptions,
     method: Annotated[
         str, typer.Option(metavar="NAME", help="One of those that `kempe methods` lists.")
     ] = "kempe",
@@ -115,7 +78,6 @@ def fit(
     constraints cannot be satisfied, with 4 if nothing was found in time, and with 130 after Ctrl-C
     if there was nothing to show.
     """
-    pair_files = PairOptions(must_link, cannot_link, constraints)
     search = {
         "time_limit": time_limit,
         "max_mutations": max_mutations,
@@ -123,21 +85,18 @@ def fit(
         "n_jobs": n_jobs,
     }
     estimator = _estimator(method, n_clusters, seed, search, show=not quiet and on_terminal())
-    columns = (id_column, labels_column, weights_column, ignore, encode)
-    table = TableOptions(data, *columns, impute, standardise, header)
     targets = Targets(output, centers, model, report, json)
     if dask is not None:
         from kempe.cli.cluster import fit_on_cluster
 
-        fit_on_cluster(dask, estimator, table, pair_files, targets, quiet=quiet)
+        fit_on_cluster(dask, estimator, table, pairs, targets, quiet=quiet)
         return
-    targets.check([data, *pair_files.files])
+    targets.check([table.data, *pairs.files])
     given = read(table)
     if not quiet:
         for remark in given.remarks:
             note(remark)
-    pairs = pairs_of(pair_files, len(given.rows), given.ids)
-    found = _cluster(estimator, given, pairs, method)
+    found = _cluster(estimator, given, pairs_of(pairs, len(given.rows), given.ids), method)
     targets.write(found)
     if not quiet:
         _summarise(found, targets)
@@ -250,9 +209,8 @@ def _cluster(estimator: Any, given: Given, pairs: PairSet, method: str) -> Clust
     soft = _soft(pairs)
     if "soft_must_link" not in signature(estimator.fit).parameters:
         refuse_soft(pairs, f"the method {method}")
-    with told_in_ids(given.ids):
-        constraints = constraints_of(given, pairs)
-        estimator.fit(given.rows, constraints=constraints, sample_weight=given.weights, **soft)
+    constraints = constraints_of(given, pairs)
+    estimator.fit(given.rows, constraints=constraints, sample_weight=given.weights, **soft)
     if given.has_header and given.preparation is None:  # as if the columns came in a data frame
         estimator.feature_names_in_ = np.array(given.names, dtype=object)
     centers, names = estimator.cluster_centers_, None

@@ -1,7 +1,8 @@
-"""Options that several commands share, each told once."""
+"""Options that several commands share, each told once, alone or in a group."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -89,9 +90,42 @@ Standardise = Annotated[
     bool,
     typer.Option("--standardise", help="Scale numbers to mean 0 and deviation 1 first."),
 ]
+NClusters = Annotated[
+    int,
+    typer.Option("--n-clusters", "-k", min=1, metavar="NUMBER", help="Number of clusters."),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress, no summary.")]
 Seed = Annotated[int, typer.Option(min=0, metavar="NUMBER", help="Seed of the run.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")]
+
+
+@dataclass(frozen=True)
+class PairOptions:
+    """Files of pairs."""
+
+    must_link: MustLink = None
+    cannot_link: CannotLink = None
+    constraints: ConstraintsFile = None
+
+    @property
+    def files(self) -> list[Path | None]:
+        """All of them."""
+        return [self.must_link, self.cannot_link, self.constraints]
+
+
+@dataclass(frozen=True)
+class TableOptions:
+    """What was said about the table."""
+
+    data: DataFile
+    id_column: IdColumn = None
+    labels_column: LabelsColumn = None
+    weights_column: WeightsColumn = None
+    ignore: Ignore = None
+    encode: Encode = None
+    impute: ImputeBy = None
+    standardise: Standardise = False
+    header: Header = None
 
 
 def positive(seconds: float | None) -> float | None:

@@ -7,17 +7,8 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kempe.cli.data import (
-    Given,
-    PairOptions,
-    TableOptions,
-    constraints_of,
-    pairs_of,
-    read,
-    refuse_soft,
-    told_in_ids,
-)
-from kempe.cli.options import Impute
+from kempe.cli.data import Given, read_with_constraints
+from kempe.cli.options import Impute, PairOptions, TableOptions
 
 if TYPE_CHECKING:
     from kempe.bench import Plan
@@ -45,11 +36,7 @@ def read_compared(table: TableOptions, files: PairOptions, truth_column: str | N
         whole = open_table(table.data, table.header)
         truth = whole.texts(whole.position(truth_column))
         table = replace(table, ignore=[*(table.ignore or []), truth_column])
-    given = read(table)
-    pairs = pairs_of(files, len(given.rows), given.ids)
-    refuse_soft(pairs)
-    with told_in_ids(given.ids):
-        return Compared(given, constraints_of(given, pairs), truth)
+    return Compared(*read_with_constraints(table, files), truth)
 
 
 def with_own_data(plan: Plan, folder: Path, store: Path) -> Plan:

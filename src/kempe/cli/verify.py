@@ -10,30 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kempe.cli.console import check_outputs, note
-from kempe.cli.data import (
-    PairOptions,
-    TableOptions,
-    constraints_of,
-    pairs_of,
-    read,
-    refuse_soft,
-)
-from kempe.cli.options import (
-    CannotLink,
-    ConstraintsFile,
-    DataFile,
-    Encode,
-    Header,
-    IdColumn,
-    Ignore,
-    ImputeBy,
-    Json,
-    LabelsColumn,
-    MustLink,
-    Quiet,
-    Standardise,
-    WeightsColumn,
-)
+from kempe.cli.data import read_with_constraints
+from kempe.cli.options import Json, PairOptions, Quiet, TableOptions
 
 if TYPE_CHECKING:
     from kempe.proof import OptimalityCertificate, Verification
@@ -43,18 +21,8 @@ def verify(
     certificate: Annotated[
         Path, typer.Argument(metavar="CERTIFICATE", help="What `kempe certify -o` wrote.")
     ],
-    data: DataFile,
-    must_link: MustLink = None,
-    cannot_link: CannotLink = None,
-    constraints: ConstraintsFile = None,
-    id_column: IdColumn = None,
-    labels_column: LabelsColumn = None,
-    weights_column: WeightsColumn = None,
-    ignore: Ignore = None,
-    encode: Encode = None,
-    impute: ImputeBy = None,
-    standardise: Standardise = False,
-    header: Header = None,
+    pairs: PairOptions,
+    table: TableOptions,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -65,16 +33,10 @@ def verify(
     """
     from kempe.proof import OptimalityCertificate
 
-    files = PairOptions(must_link, cannot_link, constraints)
-    check_outputs([], [certificate, data, *files.files])
+    check_outputs([], [certificate, table.data, *pairs.files])
     claimed = OptimalityCertificate.load(certificate)
-    columns = (id_column, labels_column, weights_column, ignore, encode)
-    given = read(TableOptions(data, *columns, impute, standardise, header))
-    pairs = pairs_of(files, len(given.rows), given.ids)
-    refuse_soft(pairs)
-    proven = claimed.verify(
-        given.rows, constraints=constraints_of(given, pairs), sample_weight=given.weights
-    )
+    given, constraints = read_with_constraints(table, pairs)
+    proven = claimed.verify(given.rows, constraints=constraints, sample_weight=given.weights)
     if json:
         print_json(proven, optimal=proven.gap <= claimed.gap_wanted)
     if not quiet:
