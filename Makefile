@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-CPP    := $(wildcard cpp/*.cpp cpp/*.h cpp/*/*.cpp cpp/*/*.h)
+CPP    := $(wildcard cpp/*.cpp cpp/*.h cpp/*/*.cpp cpp/*/*.h cpp/*/*/*.cpp cpp/*/*/*.h)
 CORE   := CMakeLists.txt pyproject.toml $(CPP)
 PYTEST := $(BIN)/python -m pytest
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet

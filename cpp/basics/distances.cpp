@@ -3,23 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
-// The thread sanitizer instruments the functions that choose between the versions, which run before
-// it is ready.
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__) && \
-    !defined(__SANITIZE_THREAD__)
-#define KEMPE_MULTIVERSION __attribute__((target_clones("default", "arch=x86-64-v3")))
-#else
-#define KEMPE_MULTIVERSION
-#endif
-
-// A function is compiled for an instruction set only where it is part of the caller.
-#if defined(__GNUC__)
-#define KEMPE_ALWAYS_INLINE inline __attribute__((always_inline))
-#elif defined(_MSC_VER)
-#define KEMPE_ALWAYS_INLINE __forceinline
-#else
-#define KEMPE_ALWAYS_INLINE inline
-#endif
+#include "basics/multiversion.h"
 
 namespace kempe {
 namespace {
@@ -157,13 +141,6 @@ void distances_by_feature(const double* __restrict point, const double* __restri
             out[c] += difference * difference;
         }
     }
-}
-
-KEMPE_MULTIVERSION
-void insertion_costs(const double* __restrict distance, const double* __restrict cluster_weight,
-                     double w, int k, double* __restrict out) {
-    for (int c = 0; c < k; ++c)
-        out[c] = w * cluster_weight[c] / (cluster_weight[c] + w) * distance[c];
 }
 
 }  // namespace kempe

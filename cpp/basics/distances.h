@@ -6,7 +6,7 @@
 namespace kempe {
 
 // Up to this many features a distance is not worth a call.
-constexpr int kFewFeatures = 8;
+constexpr int kInlineFeatures = 8;
 
 template <class T, class U>
 inline double short_squared_distance(const T* a, const U* b, int d) {
@@ -24,14 +24,14 @@ double long_squared_distance(const float* a, const float* b, int d);
 // Squared Euclidean distance, accumulated in double whatever the types.
 template <class T, class U>
 inline double squared_distance(const T* a, const U* b, int d) {
-    return d > kFewFeatures ? long_squared_distance(a, b, d) : short_squared_distance(a, b, d);
+    return d > kInlineFeatures ? long_squared_distance(a, b, d) : short_squared_distance(a, b, d);
 }
 
 // The same for tight loops: `body` gets the squared distance of two points as a function, and is
 // compiled for few features and for many.
 template <class Body>
 decltype(auto) with_distance(int d, Body&& body) {
-    if (d > kFewFeatures)
+    if (d > kInlineFeatures)
         return body([d](const auto* a, const auto* b) { return long_squared_distance(a, b, d); });
     return body([d](const auto* a, const auto* b) { return short_squared_distance(a, b, d); });
 }
@@ -41,6 +41,9 @@ float rough_squared_distance(const float* a, const float* b, int d);
 inline double rough_squared_distance(const double* a, const double* b, int d) {
     return squared_distance(a, b, d);
 }
+
+// A length computed in double is off by less than this share of it, also as a sum of many.
+constexpr double kLengthRounding = 1e-9;
 
 // Squared distances from one point to k centroids stored feature by feature: centroid c has its
 // f-th coordinate at by_feature[f * k + c]. With few features only the centroids are enough to fill
@@ -64,10 +67,5 @@ constexpr double distance_error(int d) {
     const int additions = kTileFeatures + d / 16 + 4;
     return additions * static_cast<double>(std::numeric_limits<T>::epsilon()) / 4;
 }
-
-// What it costs to insert a point of weight w into each cluster, once the centroid follows:
-// w W / (W + w) * distance. An empty cluster costs nothing.
-void insertion_costs(const double* distance, const double* cluster_weight, double w, int k,
-                     double* out);
 
 }  // namespace kempe

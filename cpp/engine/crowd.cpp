@@ -11,6 +11,8 @@
 #include "basics/checks.h"
 #include "basics/distances.h"
 #include "module.h"
+#include "problem/cost.h"
+#include "problem/limits.h"
 
 namespace kempe {
 namespace {
@@ -88,16 +90,13 @@ struct Crowd {
 // A row belongs to its nearest centroid, and yet another cluster would take it for less where the
 // means follow: what Hartigan and Wong (1979) see and k-means does not. Returns by how much.
 double torn_gain(const double* squared, const double* cluster_weight, int own, double w, int k) {
-    constexpr double rounding = 1e-12;
-    const double rest = cluster_weight[own] - w;
-    if (rest <= rounding * cluster_weight[own]) return 0.0;
-    const double leaving = w * cluster_weight[own] / rest * squared[own];
+    if (!NonEmpty().may_lose(cluster_weight[own], w)) return 0.0;
+    const double leaving = leaving_gain(cluster_weight[own], w, squared[own]);
     double entering = std::numeric_limits<double>::infinity();
     for (int c = 0; c < k; ++c)
         if (c != own)
-            entering =
-                std::min(entering, w * cluster_weight[c] / (cluster_weight[c] + w) * squared[c]);
-    return entering < leaving * (1 - rounding) ? leaving - entering : 0.0;
+            entering = std::min(entering, entering_cost(cluster_weight[c], w, squared[c]));
+    return entering < leaving * (1 - kCostRounding) ? leaving - entering : 0.0;
 }
 
 template <class T>

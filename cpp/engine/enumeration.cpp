@@ -10,7 +10,9 @@
 #include "basics/distances.h"
 #include "basics/stopper.h"
 #include "module.h"
+#include "problem/cost.h"
 #include "problem/instance.h"
+#include "problem/limits.h"
 
 namespace kempe {
 namespace {
@@ -54,9 +56,6 @@ class Enumeration {
         std::vector<double> mean;
     };
 
-    // What is not lower by this share is not better, but rounded otherwise.
-    static constexpr double kTolerance = 1e-12;
-
     static std::uint64_t bit(Vertex v) { return std::uint64_t{1} << v; }
     double* point(Vertex v) { return points_.data() + static_cast<std::size_t>(v) * d_; }
 
@@ -64,7 +63,7 @@ class Enumeration {
     double join(Cluster& cluster, Vertex v) {
         const double w = weight_[v], total = cluster.weight + w;
         const double distance = squared_distance(point(v), cluster.mean.data(), d_);
-        const double added = total > 0 ? w * (cluster.weight / total) * distance : 0.0;
+        const double added = total > 0 ? w * entering_ratio(cluster.weight, w) * distance : 0.0;
         const double step = total > 0 ? w / total : 0.0;
         for (int f = 0; f < d_; ++f) cluster.mean[f] += step * (point(v)[f] - cluster.mean[f]);
         cluster.weight = total;
@@ -86,15 +85,16 @@ class Enumeration {
             best_ = colour_;
             return true;
         }
-        const bool must_open = size_ - v == k_ - used;  // or a cluster would stay empty
+        // Or a cluster would stay empty.
+        const bool must_open = size_ - v == NonEmpty::kLeast * (k_ - used);
         for (Colour c = must_open ? used : 0; c < std::min(used + 1, k_); ++c) {
             if (clusters_[c].members & neighbours_[v]) continue;
             if (stopper_.should_stop()) return false;
             const Cluster before = clusters_[c];
             const double now = cost + join(clusters_[c], v);
             colour_[v] = c;
-            const bool finished =
-                !(now < best_cost_ * (1 - kTolerance)) || place(v + 1, std::max(used, c + 1), now);
+            const bool finished = !(now < best_cost_ * (1 - kCostRounding)) ||
+                                  place(v + 1, std::max(used, c + 1), now);
             clusters_[c] = before;
             if (!finished) return false;
         }

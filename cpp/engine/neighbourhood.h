@@ -5,11 +5,11 @@
 #include <span>
 #include <vector>
 
-#include "engine/partition.h"
+#include "engine/state.h"
 
 namespace kempe {
 
-template <class T>
+template <class Rules>
 class Neighbourhood {
  public:
     struct Member {
@@ -20,7 +20,7 @@ class Neighbourhood {
     Neighbourhood(const Instance& instance, int k);
 
     // Take note of a clustering whose centroids are its means.
-    void note(const Partition<T>& partition);
+    void note(const State<Rules>& state);
 
     // All members of a cluster.
     std::span<const Member> members(Colour c) const {
@@ -38,7 +38,7 @@ class Neighbourhood {
     double heaviest(Colour c) const { return heaviest_[c]; }
 
  private:
-    void count(const Partition<T>& partition);
+    void count(const State<Rules>& state);
 
     const Instance& instance_;
     const int k_;
@@ -47,7 +47,6 @@ class Neighbourhood {
     std::vector<double> widest_, heaviest_;
 };
 
-extern template class Neighbourhood<float>;
-extern template class Neighbourhood<double>;
+KEMPE_DECLARE_FOR_ALL_RULES(Neighbourhood);
 
 }  // namespace kempe

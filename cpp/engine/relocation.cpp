@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "basics/improvement.h"
+
 namespace kempe {
 namespace {
 
@@ -18,20 +20,20 @@ std::size_t draw(const std::vector<double>& cumulative, Random& random) {
 
 }  // namespace
 
-template <class T>
-RelocationSearch<T>::RelocationSearch(const Instance& instance, Descent<T>& descent, int k)
+template <class Rules>
+RelocationSearch<Rules>::RelocationSearch(const Instance& instance, Descent<Rules>& descent, int k)
     : instance_(instance),
       descent_(descent),
       k_(k),
       draws_(std::max(1, k / kClustersPerDraw)),
-      screening_(instance, descent.partition(), descent.neighbourhood(), k),
+      screening_(instance, descent.state(), descent.neighbourhood(), k),
       cost_(instance.size),
       removal_(k) {}
 
-template <class T>
-int RelocationSearch<T>::run(int tries, int patience, double target, Random& random,
-                             Stopper& stopper, int& failures) {
-    double best = descent_.partition().inertia();
+template <class Rules>
+int RelocationSearch<Rules>::run(int tries, int patience, double target, Random& random,
+                                 Stopper& stopper, int& failures) {
+    double best = descent_.state().objective();
     int tried = 0;
     while (tried < tries && failures < patience && best > target && !stopper.look()) {
         const bool improved = attempt(best, random, stopper);
@@ -43,16 +45,17 @@ int RelocationSearch<T>::run(int tries, int patience, double target, Random& ran
     return tried;
 }
 
-template <class T>
-typename RelocationSearch<T>::Relocation RelocationSearch<T>::draw_pair(Random& random) const {
+template <class Rules>
+typename RelocationSearch<Rules>::Relocation RelocationSearch<Rules>::draw_pair(
+    Random& random) const {
     const auto removed = static_cast<Colour>(draw(removal_, random));
     return {removed, static_cast<Vertex>(draw(cost_, random))};
 }
 
 // Few relocations succeed, and an estimate costs little beside a descent. To always try the best
 // of all pairs would mean to try the same few over and over.
-template <class T>
-typename RelocationSearch<T>::Relocation RelocationSearch<T>::choose(Random& random) {
+template <class Rules>
+typename RelocationSearch<Rules>::Relocation RelocationSearch<Rules>::choose(Random& random) {
     Relocation best = draw_pair(random);
     if (draws_ == 1) return best;
     double least = screening_(best.removed, best.onto);
@@ -66,27 +69,27 @@ typename RelocationSearch<T>::Relocation RelocationSearch<T>::choose(Random& ran
     return best;
 }
 
-template <class T>
-bool RelocationSearch<T>::attempt(double& best, Random& random, Stopper& stopper) {
+template <class Rules>
+bool RelocationSearch<Rules>::attempt(double& best, Random& random, Stopper& stopper) {
     const Relocation chosen = choose(random);
     descent_.begin_trial();
     descent_.relocate(chosen.removed, chosen.onto, stopper);
-    const double reached = descent_.partition().inertia();
-    const bool improved = reached < best * (1 - 1e-10);
+    const double reached = descent_.state().objective();
+    const bool improved = reached < best * (1 - kSumRounding);
     descent_.end_trial(improved);
     if (improved) best = reached;
     return improved;
 }
 
-template <class T>
-double RelocationSearch<T>::estimate(Colour removed, Vertex onto) {
+template <class Rules>
+double RelocationSearch<Rules>::estimate(Colour removed, Vertex onto) {
     descent_.note_optimum();
     screening_.forget();
     return screening_(removed, onto);
 }
 
-template <class T>
-void RelocationSearch<T>::begin() {
+template <class Rules>
+void RelocationSearch<Rules>::begin() {
     descent_.note_optimum();
     screening_.forget();
     sum_costs();
@@ -94,42 +97,42 @@ void RelocationSearch<T>::begin() {
 }
 
 // A supernode is drawn with probability proportional to its present cost.
-template <class T>
-void RelocationSearch<T>::sum_costs() {
+template <class Rules>
+void RelocationSearch<Rules>::sum_costs() {
     double total = 0.0;
-    const auto& partition = descent_.partition();
+    const auto& state = descent_.state();
     for (Vertex v = 0; v < instance_.size; ++v) {
-        total += instance_.weight[v] * partition.distance(v, partition.colour(v));
+        total += instance_.weight[v] * state.distance(v, state.colour(v));
         cost_[v] = total;
     }
 }
 
 // What merging a cluster with the most suitable other one would add to the inertia. One without
 // weight costs nothing itself, and is no use to others.
-template <class T>
-double RelocationSearch<T>::merging_cost(Colour c) const {
-    const auto& partition = descent_.partition();
-    const double weight = partition.cluster_weight(c);
+template <class Rules>
+double RelocationSearch<Rules>::cheapest_merge(Colour c) const {
+    const auto& state = descent_.state();
+    const double weight = state.cluster_weight(c);
     if (weight <= 0) return 0.0;
     double cheapest = std::numeric_limits<double>::infinity();
     for (Colour other = 0; other < k_; ++other) {
-        const double to = partition.cluster_weight(other);
+        const double to = state.cluster_weight(other);
         if (other == c || to <= 0) continue;
         const double distance =
-            squared_distance(partition.centroid(c), partition.centroid(other), instance_.dimension);
-        cheapest = std::min(cheapest, weight * to / (weight + to) * distance);
+            squared_distance(state.centroid(c), state.centroid(other), instance_.dimension);
+        cheapest = std::min(cheapest, merging_cost(weight, to, distance));
     }
     return cheapest;
 }
 
 // Few clusters are superfluous, so a centroid is drawn with probability inversely proportional
 // to the cost of merging. Where that is nothing, those centroids share all the probability.
-template <class T>
-void RelocationSearch<T>::sum_removal_chances() {
+template <class Rules>
+void RelocationSearch<Rules>::sum_removal_chances() {
     double total = 0.0;
     bool free = false;
     for (Colour c = 0; c < k_; ++c) {
-        const double cost = merging_cost(c);
+        const double cost = cheapest_merge(c);
         if (cost <= 0 && !free) {
             free = true;
             std::fill_n(removal_.begin(), c, total = 0.0);
@@ -142,7 +145,6 @@ void RelocationSearch<T>::sum_removal_chances() {
     }
 }
 
-template class RelocationSearch<float>;
-template class RelocationSearch<double>;
+KEMPE_FOR_ALL_RULES(RelocationSearch);
 
 }  // namespace kempe

@@ -10,10 +10,10 @@
 
 namespace kempe {
 
-template <class T>
+template <class Rules>
 class RelocationSearch {
  public:
-    RelocationSearch(const Instance& instance, Descent<T>& descent, int k);
+    RelocationSearch(const Instance& instance, Descent<Rules>& descent, int k);
 
     // Take note of the local optimum that was loaded.
     void begin();
@@ -37,18 +37,17 @@ class RelocationSearch {
     Relocation choose(Random& random);
     bool attempt(double& best, Random& random, Stopper& stopper);
     void sum_costs();
-    double merging_cost(Colour c) const;
+    double cheapest_merge(Colour c) const;
     void sum_removal_chances();
 
     const Instance& instance_;
-    Descent<T>& descent_;
+    Descent<Rules>& descent_;
     const int k_;
     const int draws_;  // pairs, of which one is tried
-    Screening<T> screening_;
+    Screening<Rules> screening_;
     std::vector<double> cost_, removal_;  // cumulative
 };
 
-extern template class RelocationSearch<float>;
-extern template class RelocationSearch<double>;
+KEMPE_DECLARE_FOR_ALL_RULES(RelocationSearch);
 
 }  // namespace kempe

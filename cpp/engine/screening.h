@@ -11,11 +11,13 @@ namespace kempe {
 // new one; whoever is nearer to the new centroid than to its own joins it; the new centroid then
 // moves to the mean of those it has got. Only they are looked at, and what does not depend on the
 // pair is remembered until the clustering changes.
-template <class T>
+template <class Rules>
 class Screening {
  public:
-    Screening(const Instance& instance, const Partition<T>& partition,
-              const Neighbourhood<T>& neighbourhood, int k);
+    using T = typename Rules::Value;
+
+    Screening(const Instance& instance, const State<Rules>& state,
+              const Neighbourhood<Rules>& neighbourhood, int k);
 
     // The clustering has changed.
     void forget();
@@ -32,8 +34,8 @@ class Screening {
     double follow_mean() const;
 
     const Instance& instance_;
-    const Partition<T>& partition_;
-    const Neighbourhood<T>& neighbourhood_;
+    const State<Rules>& state_;
+    const Neighbourhood<Rules>& neighbourhood_;
     const int k_, d_;
     std::vector<char> known_;          // per cluster: whether its alternatives are up to date
     std::vector<double> alternative_;  // per vertex: squared distance to the nearest other
@@ -43,7 +45,6 @@ class Screening {
     std::vector<double> shift_;        // and the sum of weight * (point - place)
 };
 
-extern template class Screening<float>;
-extern template class Screening<double>;
+KEMPE_DECLARE_FOR_ALL_RULES(Screening);
 
 }  // namespace kempe

@@ -14,12 +14,12 @@
 namespace kempe {
 namespace {
 
-template <class T>
+template <class Rules>
 struct Engine {
-    Engine(const Instance& instance, const Points<T>& points, int k)
+    Engine(const Instance& instance, const Points<typename Rules::Value>& points, int k)
         : descent(instance, points, k), relocation(instance, descent, k) {}
-    Descent<T> descent;
-    RelocationSearch<T> relocation;
+    Descent<Rules> descent;
+    RelocationSearch<Rules> relocation;
     bool ready = false;  // for relocations from the clustering that it holds
 
     void load(const Colour* colours) {
@@ -30,7 +30,7 @@ struct Engine {
     // Relocations come in batches. What the last one has left is a local optimum and needs no
     // second look.
     void prepare(const Colour* colours, Stopper& stopper) {
-        const auto& held = descent.partition().colours();
+        const auto& held = descent.state().colours();
         if (ready && std::equal(held.begin(), held.end(), colours)) return;
         load(colours);
         descent.descend(stopper);
@@ -43,15 +43,14 @@ class SequentialSearch {
     SequentialSearch(const Instance& instance, int k) : instance_(instance), k_(k) {
         check_n_clusters(k);
         unlocked([&] {
-            with_points(instance, [&]<class T>(const Points<T>& points) {
-                engine_ = std::make_unique<Engine<T>>(instance, points, k);
+            with_rules(instance, [&]<class Rules>(const auto& points) {
+                engine_ = std::make_unique<Engine<Rules>>(instance, points, k);
             });
         });
     }
 
     Out1<Colour> settle(In1<Colour> colours, In2<double> centroids, Stopper& stopper) {
-        return work_at(colours, centroids,
-                       [&](auto& descent) { descent.run(Objective::fixed_centroids, stopper); });
+        return work_at(colours, centroids, [&](auto& descent) { descent.settle(stopper); });
     }
 
     Out1<Colour> assign_by_table(In1<Colour> colours, In2<double> centroids, bool thorough,
@@ -109,7 +108,7 @@ class SequentialSearch {
             return std::visit(
                 [&](auto& engine) {
                     body(*engine);
-                    return engine->descent.partition().colours();
+                    return engine->descent.state().colours();
                 },
                 engine_);
         }));
@@ -131,7 +130,9 @@ class SequentialSearch {
 
     const Instance& instance_;
     int k_;
-    std::variant<std::unique_ptr<Engine<double>>, std::unique_ptr<Engine<float>>> engine_;
+    std::variant<std::unique_ptr<Engine<HardRules<double>>>,
+                 std::unique_ptr<Engine<HardRules<float>>>>
+        engine_;
 };
 
 }  // namespace

@@ -145,7 +145,7 @@ class ChainDescent {
                 return target < kInfinity;
             });
         if (allowed && freed) return -kInfinity;
-        return allowed && change < -kRounding * turnover ? change : kInfinity;
+        return allowed && change < -kSumRounding * turnover ? change : kInfinity;
     }
 
     void swap(Colour a, Colour b) {

@@ -78,7 +78,7 @@ bool Colouring::grow(Colour both, double& potential, std::size_t begin, Moves& c
         before += now;
         after += then;
         if (then < now) potential -= now - then;
-        if (after - before > potential + kRounding * (before + after)) return give_up();
+        if (after - before > potential + kSumRounding * (before + after)) return give_up();
         const bool open = neighbours_.for_neighbours_in(v, wanted, colours_.data(), [&](Vertex u) {
             char& state = seen(u, own);
             if (state == kUnseen) {

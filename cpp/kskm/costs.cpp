@@ -45,7 +45,7 @@ void update_costs(const Instance& instance, const double* centroids, int k,
                   std::span<const Colour> columns, std::vector<double>& cost) {
     // With few features it pays to run over centroids in the inner loop, with many over features.
     with_points(instance, [&](const auto& points) {
-        if (instance.dimension > kFewFeatures)
+        if (instance.dimension > kInlineFeatures)
             costs_by_centroid(instance, points, centroids, k, columns, cost);
         else
             costs_by_feature(instance, points, centroids, k, columns, cost);

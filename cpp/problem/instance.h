@@ -45,6 +45,8 @@ struct Instance {
 
     // Whether loops over vertices are worth several threads, and bounds worth their memory.
     bool is_large() const { return double(size) * dimension >= kLarge; }
+    // Whether a look at a point costs more than keeping books about it.
+    bool has_many_features() const { return dimension > kManyFeatures; }
     // Blocks of so many vertices: about as many values in each whatever the dimension, so that
     // they depend on the data alone. Small data is one block.
     Blocks blocks(std::size_t vertices) const {
@@ -53,6 +55,7 @@ struct Instance {
     }
 
     static constexpr double kLarge = 1e6;
+    static constexpr int kManyFeatures = 48;
     static constexpr std::size_t kBlockValues = 65536, kLeastBlock = 128;
 };
 

@@ -6,7 +6,9 @@
 #include "basics/checks.h"
 #include "basics/distances.h"
 #include "module.h"
+#include "problem/cost.h"
 #include "problem/instance.h"
+#include "problem/limits.h"
 
 namespace kempe {
 namespace {
@@ -46,14 +48,13 @@ class Filler {
         });
     }
 
-    // Leaving a cluster of weight W takes w * W / (W - w) * |point - mean|^2 off the inertia. A
-    // vertex that is alone in its cluster stays, or its cluster would be empty instead.
+    // A vertex that is alone in its cluster stays, or its cluster would be empty instead.
     Vertex most_gaining() const {
         const std::vector<double> means = this->means();
         Vertex best = -1;
         double best_gain = -1.0;
         for (Vertex v = 0; v < instance_.size; ++v) {
-            if (members_[colours_[v]] < 2) continue;
+            if (members_[colours_[v]] <= NonEmpty::kLeast) continue;
             const double gain = gain_of_leaving(v, means);
             if (gain > best_gain) {
                 best_gain = gain;
@@ -70,7 +71,7 @@ class Filler {
         const double distance = with_points(instance_, [&](const auto& points) {
             return squared_distance(points[v], mean, instance_.dimension);
         });
-        return w * total / (total - w) * distance;
+        return leaving_gain(total, w, distance);
     }
 
     std::vector<double> means() const {

@@ -1,4 +1,4 @@
-#include "engine/table_search.h"
+#include "engine/finders/table.h"
 
 #include <algorithm>
 #include <limits>
@@ -6,19 +6,30 @@
 
 namespace kempe {
 
-template <class T>
-TableSearch<T>::TableSearch(const Instance& instance, Partition<T>& partition, int k)
-    : instance_(instance),
-      partition_(partition),
-      k_(k),
-      colouring_(instance, partition, k),
-      ejection_(partition, colouring_, k) {}
+template <class Rules>
+TableSwaps<Rules>::TableSwaps(Ledger<Rules>& ledger)
+    : ledger_(ledger),
+      instance_(ledger.instance),
+      state_(ledger.state),
+      k_(ledger.k),
+      colouring_(instance_, state_, k_),
+      ejection_(state_, colouring_, k_) {}
 
-template <class T>
-typename TableSearch<T>::Recolourings TableSearch<T>::run(const std::vector<char>& blocked,
-                                                          bool thorough, Stopper& stopper) {
+template <class Rules>
+void TableSwaps<Rules>::sweep(bool thorough, Stopper& stopper) {
+    const auto moves = find(thorough, stopper);
+    const Time before = ledger_.clock.now();
+    const Reference reference = std::exchange(ledger_.reference, Reference::placed);
+    for (const auto& [v, to] : moves) ledger_.apply(state_.single(v, to));
+    ledger_.reference = reference;
+    if (!moves.empty() && reference == Reference::means) ledger_.follow_means(before);
+}
+
+template <class Rules>
+std::vector<SingleMove> TableSwaps<Rules>::find(bool thorough, Stopper& stopper) {
     const auto& vertices = instance_.constrained_vertices;
-    if (std::find(blocked.begin(), blocked.end(), true) == blocked.end()) return {};
+    if (std::find(ledger_.blocked.begin(), ledger_.blocked.end(), true) == ledger_.blocked.end())
+        return {};
     colouring_.begin();
     now_ = 1;
     disturbed_.assign(vertices.size(), now_);
@@ -26,27 +37,27 @@ typename TableSearch<T>::Recolourings TableSearch<T>::run(const std::vector<char
     queued_.assign(vertices.size(), false);
     queue_.clear();
     for (Vertex v : vertices)
-        if (blocked[v]) enqueue(v);
+        if (ledger_.blocked[v]) enqueue(v);
     settle(std::numeric_limits<int>::max(), stopper);
     if (thorough) pin_each(stopper);
     return colouring_.end();
 }
 
 // Every change lowers the cost by a share of its terms, so this ends.
-template <class T>
-void TableSearch<T>::settle(int looks, Stopper& stopper) {
+template <class Rules>
+void TableSwaps<Rules>::settle(int looks, Stopper& stopper) {
     for (; !queue_.empty() && looks > 0 && !stopper.should_stop(); --looks) {
         const Vertex v = queue_.front();
         queue_.pop_front();
-        queued_[partition_.slot(v)] = false;
+        queued_[state_.ties().slot(v)] = false;
         if (v != pinned_) try_vertex(v);
     }
     forget_queue();
 }
 
 // Until none pays, and each that does lowers the cost.
-template <class T>
-void TableSearch<T>::pin_each(Stopper& stopper) {
+template <class Rules>
+void TableSwaps<Rules>::pin_each(Stopper& stopper) {
     for (bool any = true; any;) {
         any = false;
         for (Vertex v : instance_.constrained_vertices) {
@@ -56,8 +67,8 @@ void TableSearch<T>::pin_each(Stopper& stopper) {
     }
 }
 
-template <class T>
-bool TableSearch<T>::pin(Vertex v, Stopper& stopper) {
+template <class Rules>
+bool TableSwaps<Rules>::pin(Vertex v, Stopper& stopper) {
     const float* distance = colouring_.distances(v);
     const auto nearest = static_cast<Colour>(std::min_element(distance, distance + k_) - distance);
     if (!colouring_.prefers(v, nearest)) return false;
@@ -73,8 +84,8 @@ bool TableSearch<T>::pin(Vertex v, Stopper& stopper) {
 }
 
 // Enter the first cluster, nearest first, that the vertex prefers and that can be had at a gain.
-template <class T>
-bool TableSearch<T>::try_vertex(Vertex v) {
+template <class Rules>
+bool TableSwaps<Rules>::try_vertex(Vertex v) {
     sort_preferred(v);
     const std::size_t before = colouring_.moves();
     for (Colour c : preferred_) {
@@ -87,27 +98,27 @@ bool TableSearch<T>::try_vertex(Vertex v) {
 
 // A chain changes only with its vertices. Looking at v and its neighbours alone may overlook a
 // change further along; those nearer to it will see it.
-template <class T>
-bool TableSearch<T>::try_chain(Vertex v, Colour to) {
-    const std::size_t slot = partition_.slot(v);
+template <class Rules>
+bool TableSwaps<Rules>::try_chain(Vertex v, Colour to) {
+    const std::size_t slot = state_.ties().slot(v);
     if (failed_[slot * k_ + to] >= disturbed_[slot]) return false;
     const std::size_t before = colouring_.moves();
-    const Colour from = partition_.colour(v);
-    const bool whole = partition_.collect_up_to(v, to, kLongestChain);
+    const Colour from = state_.colour(v);
+    const bool whole = state_.collect_up_to(v, to, kLongestChain);
     bool swapped = whole;
-    for (Vertex u : partition_.chain()) {
+    for (Vertex u : state_.chain()) {
         if (!swapped) break;
-        swapped = colouring_.move(u, partition_.colour(u) == from ? to : from);
+        swapped = colouring_.move(u, state_.colour(u) == from ? to : from);
     }
     if (swapped && colouring_.has_improved(before)) return true;
     colouring_.take_back(before);
-    for (Vertex u : partition_.chain())
-        failed_[partition_.slot(u) * k_ + (partition_.colour(u) == from ? to : from)] = now_;
+    for (Vertex u : state_.chain())
+        failed_[state_.ties().slot(u) * k_ + (state_.colour(u) == from ? to : from)] = now_;
     return false;
 }
 
-template <class T>
-void TableSearch<T>::sort_preferred(Vertex v) {
+template <class Rules>
+void TableSwaps<Rules>::sort_preferred(Vertex v) {
     preferred_.clear();
     for (Colour c = 0; c < k_; ++c)
         if (colouring_.prefers(v, c)) preferred_.push_back(c);
@@ -116,23 +127,23 @@ void TableSearch<T>::sort_preferred(Vertex v) {
               [&](Colour a, Colour b) { return distance[a] < distance[b]; });
 }
 
-template <class T>
-void TableSearch<T>::enqueue(Vertex v) {
-    if (!std::exchange(queued_[partition_.slot(v)], true)) queue_.push_back(v);
+template <class Rules>
+void TableSwaps<Rules>::enqueue(Vertex v) {
+    if (!std::exchange(queued_[state_.ties().slot(v)], true)) queue_.push_back(v);
 }
 
-template <class T>
-void TableSearch<T>::forget_queue() {
-    for (Vertex v : queue_) queued_[partition_.slot(v)] = false;
+template <class Rules>
+void TableSwaps<Rules>::forget_queue() {
+    for (Vertex v : queue_) queued_[state_.ties().slot(v)] = false;
     queue_.clear();
 }
 
 // Those that moves after so many have recoloured, and their neighbours, look again.
-template <class T>
-void TableSearch<T>::disturb_since(std::size_t moves) {
+template <class Rules>
+void TableSwaps<Rules>::disturb_since(std::size_t moves) {
     ++now_;
     const auto disturb = [&](Vertex u) {
-        disturbed_[partition_.slot(u)] = now_;
+        disturbed_[state_.ties().slot(u)] = now_;
         enqueue(u);
     };
     for (; moves < colouring_.moves(); ++moves) {
@@ -142,7 +153,6 @@ void TableSearch<T>::disturb_since(std::size_t moves) {
     }
 }
 
-template class TableSearch<float>;
-template class TableSearch<double>;
+KEMPE_FOR_ALL_RULES(TableSwaps);
 
 }  // namespace kempe

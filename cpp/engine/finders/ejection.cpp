@@ -1,4 +1,4 @@
-#include "engine/ejection.h"
+#include "engine/finders/ejection.h"
 
 #include <algorithm>
 #include <limits>
@@ -6,12 +6,12 @@
 
 namespace kempe {
 
-template <class T>
-Ejection<T>::Ejection(const Partition<T>& partition, PricedColouring<T>& colouring, int k)
-    : partition_(partition), colouring_(colouring), k_(k), order_(kDepth) {}
+template <class Rules>
+Ejection<Rules>::Ejection(const State<Rules>& state, PricedColouring<Rules>& colouring, int k)
+    : state_(state), colouring_(colouring), k_(k), order_(kDepth) {}
 
-template <class T>
-bool Ejection<T>::improve(Vertex v, Colour to, Vertex pinned) {
+template <class Rules>
+bool Ejection<Rules>::improve(Vertex v, Colour to, Vertex pinned) {
     begin(pinned);
     if (!enter(v, to, colouring_.total(), kDepth)) return false;
     if (colouring_.has_improved(first_)) return true;
@@ -19,22 +19,22 @@ bool Ejection<T>::improve(Vertex v, Colour to, Vertex pinned) {
     return false;
 }
 
-template <class T>
-bool Ejection<T>::force(Vertex v, Colour to) {
+template <class Rules>
+bool Ejection<Rules>::force(Vertex v, Colour to) {
     begin(-1);
     return enter(v, to, std::numeric_limits<double>::infinity(), 1);
 }
 
-template <class T>
-void Ejection<T>::begin(Vertex pinned) {
+template <class Rules>
+void Ejection<Rules>::begin(Vertex pinned) {
     pinned_ = pinned;
     first_ = colouring_.moves();
     steps_ = 0;
 }
 
 // Move v and all that this takes, as long as the total stays below the limit; otherwise nothing.
-template <class T>
-bool Ejection<T>::enter(Vertex v, Colour to, double limit, int depth) {
+template <class Rules>
+bool Ejection<Rules>::enter(Vertex v, Colour to, double limit, int depth) {
     if (colouring_.total() + colouring_.price(v, to) >= limit || ++steps_ > kMostSteps)
         return false;
     const std::size_t before = colouring_.moves();
@@ -44,37 +44,37 @@ bool Ejection<T>::enter(Vertex v, Colour to, double limit, int depth) {
     return false;
 }
 
-template <class T>
-bool Ejection<T>::make_room(Vertex v, double limit, int depth) {
-    const auto& neighbours = partition_.neighbours();
-    const Colour own = partition_.colour(v);
+template <class Rules>
+bool Ejection<Rules>::make_room(Vertex v, double limit, int depth) {
+    const auto& neighbours = state_.ties().counts();
+    const Colour own = state_.colour(v);
     const int blockers = neighbours[v][own];
     if (blockers == 0) return true;
     if (depth == 0 || blockers > kMostBlockers) return false;
-    return neighbours.for_neighbours_in(v, own, partition_.colours().data(), [&](Vertex u) {
+    return neighbours.for_neighbours_in(v, own, state_.colours().data(), [&](Vertex u) {
         return !stays(u) && send_away(u, limit, depth - 1);
     });
 }
 
 // To the nearest cluster that it can enter alone, or to a nearer one where room can be made.
-template <class T>
-bool Ejection<T>::send_away(Vertex v, double limit, int depth) {
+template <class Rules>
+bool Ejection<Rules>::send_away(Vertex v, double limit, int depth) {
     const auto& order = by_distance(v, depth);
     const auto alone = std::find_if(order.begin(), order.end(),
-                                    [&](Colour c) { return partition_.moves_alone(v, c); });
+                                    [&](Colour c) { return state_.moves_alone(v, c); });
     if (depth > 0) {
         const double bound =
             alone == order.end()
                 ? limit
                 : std::min(limit, colouring_.total() + colouring_.price(v, *alone));
         for (auto c = order.begin(); c != alone; ++c)
-            if (*c != partition_.colour(v) && enter(v, *c, bound, depth)) return true;
+            if (*c != state_.colour(v) && enter(v, *c, bound, depth)) return true;
     }
     return alone != order.end() && enter(v, *alone, limit, 0);
 }
 
-template <class T>
-const std::vector<Colour>& Ejection<T>::by_distance(Vertex v, int depth) {
+template <class Rules>
+const std::vector<Colour>& Ejection<Rules>::by_distance(Vertex v, int depth) {
     auto& order = order_[depth];
     order.resize(k_);
     std::iota(order.begin(), order.end(), 0);
@@ -85,15 +85,14 @@ const std::vector<Colour>& Ejection<T>::by_distance(Vertex v, int depth) {
 }
 
 // Whether v is pinned or has its place already.
-template <class T>
-bool Ejection<T>::stays(Vertex v) const {
+template <class Rules>
+bool Ejection<Rules>::stays(Vertex v) const {
     if (v == pinned_) return true;
     for (std::size_t move = first_; move < colouring_.moves(); ++move)
         if (colouring_.moved(move) == v) return true;
     return false;
 }
 
-template class Ejection<float>;
-template class Ejection<double>;
+KEMPE_FOR_ALL_RULES(Ejection);
 
 }  // namespace kempe

@@ -4,34 +4,33 @@
 #include <cstddef>
 #include <vector>
 
-#include "engine/partition.h"
+#include "engine/state.h"
 
 namespace kempe {
 
 // Prices are weighted squared distances of the constrained vertices to centroids that stand still,
 // rounded to single precision. On data of many features it is the points that make a move
-// expensive, and here none is looked at. Changes the colours of a partition and nothing else, so it
-// must be taken back before the partition is used for anything else.
-template <class T>
+// expensive, and here none is looked at. Changes the colours of a state and nothing else, so it
+// must be taken back before the state is used for anything else.
+template <class Rules>
 class PricedColouring {
  public:
-    // Differences below this share of what they are made of are rounding.
-    static constexpr double kRounding = 1e-5;
+    using T = typename Rules::Value;
 
-    PricedColouring(const Instance& instance, Partition<T>& partition, int k);
+    PricedColouring(const Instance& instance, State<Rules>& state, int k);
 
-    // Start from the partition as it is now.
+    // Start from the state as it is now.
     void begin();
 
     // Price of a move to another colour, and squared distances to all centroids, to some scale.
     double price(Vertex v, Colour to) const {
         const float* row = distances(v);
-        return instance_.weight[v] * (double(row[to]) - double(row[partition_.colour(v)]));
+        return instance_.weight[v] * (double(row[to]) - double(row[state_.colour(v)]));
     }
-    const float* distances(Vertex v) const { return table_.data() + partition_.slot(v) * k_; }
+    const float* distances(Vertex v) const { return table_.data() + state_.ties().slot(v) * k_; }
     // Whether another centroid is nearer than the own one, beyond rounding.
     bool prefers(Vertex v, Colour c) const {
-        return distances(v)[c] < distances(v)[partition_.colour(v)] * (1 - kRounding);
+        return distances(v)[c] < distances(v)[state_.colour(v)] * (1 - kTableRounding);
     }
 
     // No cluster is left without vertices or weight: then this does nothing and returns false.
@@ -44,32 +43,33 @@ class PricedColouring {
     bool has_improved(std::size_t since) const;
     double total() const { return total_; }
 
-    // Take everything back, and tell the vertices with other colours in the end.
-    struct Recolouring {
-        Vertex vertex;
-        Colour to;
-    };
-    std::vector<Recolouring> end();
+    // Take everything back, and tell what came of it: the vertices with other colours in the end.
+    std::vector<SingleMove> end();
 
  private:
-    struct Move {
+    // Differences below this share of what they are made of are the rounding of single precision.
+    static constexpr double kTableRounding = 1e-5;
+
+    struct Step {
         Vertex vertex;
         Colour from;
         double total, turnover;  // before
     };
 
+    void fill_table();
+
     const Instance& instance_;
-    Partition<T>& partition_;
+    State<Rules>& state_;
     const int k_;
-    std::vector<float> table_;
+    [[no_unique_address]] const typename Rules::Limits limits_{};
+    std::vector<float> table_;    // per tied vertex and cluster
     std::vector<int> size_;       // per cluster
     std::vector<double> weight_;  // per cluster
-    std::vector<Move> journal_;
+    std::vector<Step> journal_;
     double total_ = 0.0;     // price of all moves
     double turnover_ = 0.0;  // the same, of absolute prices
 };
 
-extern template class PricedColouring<float>;
-extern template class PricedColouring<double>;
+KEMPE_DECLARE_FOR_ALL_RULES(PricedColouring);
 
 }  // namespace kempe

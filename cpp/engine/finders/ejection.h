@@ -4,17 +4,17 @@
 #include <cstddef>
 #include <vector>
 
-#include "engine/priced_colouring.h"
+#include "engine/finders/priced_colouring.h"
 
 namespace kempe {
 
 // A Kempe chain gives everyone in the way the colour that the first vertex has left. Here each goes
 // to the cluster that is best for it, where it may in turn send others away, and so on for a few
 // steps.
-template <class T>
+template <class Rules>
 class Ejection {
  public:
-    Ejection(const Partition<T>& partition, PricedColouring<T>& colouring, int k);
+    Ejection(const State<Rules>& state, PricedColouring<Rules>& colouring, int k);
 
     // Bring a vertex into a cluster, if that and what follows from it lowers the cost. Returns
     // whether it does; otherwise all is as before. `pinned` stays where it is.
@@ -35,8 +35,8 @@ class Ejection {
     const std::vector<Colour>& by_distance(Vertex v, int depth);
     bool stays(Vertex v) const;
 
-    const Partition<T>& partition_;
-    PricedColouring<T>& colouring_;
+    const State<Rules>& state_;
+    PricedColouring<Rules>& colouring_;
     const int k_;
     Vertex pinned_ = -1;
     std::size_t first_ = 0;  // of its moves
@@ -44,7 +44,6 @@ class Ejection {
     std::vector<std::vector<Colour>> order_;  // per depth
 };
 
-extern template class Ejection<float>;
-extern template class Ejection<double>;
+KEMPE_DECLARE_FOR_ALL_RULES(Ejection);
 
 }  // namespace kempe

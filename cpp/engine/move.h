@@ -1,0 +1,23 @@
+// Moves that a state can be asked about: of one vertex, and of a chain between two clusters.
+#pragma once
+
+#include "basics/types.h"
+
+namespace kempe {
+
+// One vertex to another cluster.
+struct SingleMove {
+    Vertex vertex;
+    Colour to;
+};
+
+// What exchanging two colours on a Kempe chain does to the two clusters, seen from one of them.
+// Its vertices are those that the state has collected last, and the sum of their points is kept
+// there.
+struct ChainMove {
+    Colour from = 0, to = 0;
+    double weight = 0.0;  // weight that enters `from` less weight that leaves it
+    int vertices = 0;     // vertices that enter `from` less vertices that leave it
+};
+
+}  // namespace kempe

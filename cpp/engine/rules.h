@@ -1,0 +1,39 @@
+// What a problem asks of its clusterings, chosen when the engine is compiled: what problems do not
+// have costs them nothing.
+#pragma once
+
+#include "engine/ties.h"
+#include "problem/instance.h"
+#include "problem/limits.h"
+
+namespace kempe {
+
+// The type of the data, what ties its vertices, and what limits its clusters.
+template <class ValueType, class TiesType, class LimitsType>
+struct Rules {
+    using Value = ValueType;
+    using Ties = TiesType;
+    using Limits = LimitsType;
+};
+
+// Pairs that always hold, and clusters that are not empty.
+template <class Value>
+using HardRules = Rules<Value, HardTies, NonEmpty>;
+
+// Call `body` with the rules of an instance as a type, and with its points.
+template <class Body>
+decltype(auto) with_rules(const Instance& instance, Body&& body) {
+    return with_points(instance, [&]<class Value>(const Points<Value>& points) {
+        return body.template operator()<HardRules<Value>>(points);
+    });
+}
+
+}  // namespace kempe
+
+// Every class of the engine is compiled once for each of the rules.
+#define KEMPE_FOR_ALL_RULES(Template)          \
+    template class Template<HardRules<float>>; \
+    template class Template<HardRules<double>>
+#define KEMPE_DECLARE_FOR_ALL_RULES(Template)         \
+    extern template class Template<HardRules<float>>; \
+    extern template class Template<HardRules<double>>
