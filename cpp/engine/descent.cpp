@@ -117,14 +117,16 @@ bool Descent<Rules>::is_worth_a_thorough_look() const {
 // once, and each swap lowers the objective by more than the rounding of its own terms. But means
 // that follow lie a hair beside the true ones, so where points tie and groups lie far apart, passes
 // might undo each other for ever. Nothing that works takes very many passes: after those, each must
-// lower the cost as measured anew, and no number falls for ever.
+// end below all before it, as measured anew. Both loops of `run` ask here whether to go on, so one
+// of them goes on only with a number that is lower than the last, and no number falls for ever.
 template <class Rules>
 bool Descent<Rules>::goes_down() {
     if (is_hopeless()) return false;
     if (++passes_ < kTrustedPasses) return true;
-    const double before = measured_;
-    measured_ = state().measured_objective();
-    return passes_ == kTrustedPasses || measured_ < before;
+    const double measured = state().measured_objective();
+    if (passes_ > kTrustedPasses && !(measured < lowest_)) return false;
+    lowest_ = measured;
+    return true;
 }
 
 // Whether a trial on large data lies so far above its start that at the present rate it would take

@@ -81,7 +81,7 @@ class Descent {
     const bool uses_table_;
     int passes_ = 0;               // of the present run, over all vertices
     double last_objective_ = 0.0;  // after the last pass over large data
-    double measured_ = 0.0;        // the same after the last pass that was not trusted
+    double lowest_ = 0.0;          // as measured after passes that were not trusted
 };
 
 KEMPE_DECLARE_FOR_ALL_RULES(Descent);
