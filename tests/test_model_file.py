@@ -108,6 +108,11 @@ def test_names_of_features_and_soft_violations_are_kept(planted, tmp_path):
     assert_same_model(model, loaded, frame)
 
 
+def test_a_file_that_knows_no_objective_has_that_of_the_inertia(fitted, saved, planted):
+    old = rewritten(saved, lambda header: header["fitted"]["result"].pop("objective"))
+    assert_same_model(fitted, kempe.load(old), planted(0).X)
+
+
 def test_a_loaded_model_can_be_fitted_again(fitted, saved, planted):
     case = planted(0)
     again = kempe.load(saved).fit(case.X, constraints=case.constraints)

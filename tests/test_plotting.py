@@ -36,7 +36,7 @@ def close_figures():
 def result(planted):
     recorder = Recorder(planted(0).problem)
     for kind, inertia in (("start", 5.0), ("perturb", 4.0), ("relocate", 4.5)):
-        recorder.record(Solution(None, inertia), kind)
+        recorder.record(Solution(None, inertia, inertia), kind)
     return recorder.result()
 
 

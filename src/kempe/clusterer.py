@@ -423,7 +423,7 @@ class SearchingClusterer(ConstrainedClusterer):
                 best = replace(best, stop_reason="interrupted")
                 break
             else:
-                best = result if best is None or result.inertia < best.inertia else best
+                best = result if best is None or result.objective < best.objective else best
                 if result.stop_reason in self._ends_all:
                     best = replace(best, stop_reason=result.stop_reason)
                     break

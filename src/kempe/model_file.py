@@ -235,14 +235,16 @@ def _encoded_result(result: Result, arrays: Arrays) -> dict[str, Any]:
     arrays["colours"] = result.solution.colours
     arrays["history/iteration"] = np.array(history.iteration, dtype=np.int64)
     arrays["history/kind"] = np.searchsorted(kinds, history.kind).astype(np.int32)
-    for column in _MEASURED:
+    for column in history.columns[2:]:
         arrays[f"history/{column}"] = np.array(getattr(history, column), dtype=np.float64)
-    plain = (*_COUNTED, "stop_reason", "inertia", "runtime", "cpu_time")
+    plain = (*_COUNTED, "stop_reason", "inertia", "objective", "runtime", "cpu_time")
     return {"kinds": kinds} | {name: getattr(result, name) for name in plain}
 
 
 _COUNTED = ("n_mutations", "n_supernodes", "n_edges")
 _MEASURED = ("inertia", "best_inertia", "elapsed")
+# Written where it is not the inertia: lists of the history, and what stands for them otherwise.
+_OBJECTIVE = {"objective": "inertia", "best_objective": "best_inertia"}
 
 
 def _decoded_result(result: dict[str, Any], arrays: Arrays, n_clusters: int) -> Result:
@@ -251,8 +253,11 @@ def _decoded_result(result: dict[str, Any], arrays: Arrays, n_clusters: int) -> 
     colours = _clusters(arrays, "colours", n_clusters)
     if colours.size != n_supernodes:
         raise ValueError(f"{colours.size} colours for {n_supernodes} supernodes")
+    inertia = _number(result, "inertia")
+    # Files of earlier versions do not have it.
+    objective = _number(result, "objective") if "objective" in result else inertia
     return Result(
-        solution=Solution(colours, _number(result, "inertia")),
+        solution=Solution(colours, inertia, objective),
         n_mutations=n_mutations,
         stop_reason=stop_reason,
         statistics=_decoded_history(result["kinds"], arrays),
@@ -268,6 +273,11 @@ def _decoded_history(kinds: Any, arrays: Arrays) -> Statistics:
     iteration = _array(arrays, "history/iteration", 1, np.int64)
     kind = _array(arrays, "history/kind", 1, np.int32)
     measured = {name: _array(arrays, f"history/{name}", 1, np.float64) for name in _MEASURED}
+    for name, otherwise in _OBJECTIVE.items():
+        known = f"history/{name}" in arrays
+        measured[name] = (
+            _array(arrays, f"history/{name}", 1, np.float64) if known else measured[otherwise]
+        )
     if len({column.size for column in (iteration, kind, *measured.values())}) > 1:
         raise ValueError("the columns of the history have different lengths")
     if kind.size and (kind.min() < 0 or kind.max() >= len(names)):

@@ -100,7 +100,7 @@ def test_annealed_colourings_are_proper_from_whatever_start():
 
 
 def solution(problem, colours):
-    return Solution(colours, problem.inertia(colours))
+    return Solution.of(problem, colours)
 
 
 def test_the_share_of_the_blocked_counts_whoever_is_nearer_to_another_centroid():

@@ -164,7 +164,7 @@ def test_threads_make_no_clustering_that_nobody_asked_for(monkeypatch):
 
 def test_clusterings_that_agree_are_counted_until_a_lower_one_comes():
     def found(*inertia):
-        return [Solution(np.zeros(1, np.int32), each) for each in inertia]
+        return [Solution(np.zeros(1, np.int32), each, each) for each in inertia]
 
     agreement = Agreement(needed=3)
     assert not agreement.reached_by(found(5.0, 5.0 * (1 + 1e-12)))

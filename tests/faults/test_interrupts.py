@@ -148,7 +148,7 @@ def interrupted_recorder() -> Recorder:
     """A recorder whose kernel has noticed Ctrl-C; there is a solution."""
     problem, colours = large_problem(0, n=3000, k=20, d=4, n_pairs=300)
     recorder = Recorder(problem)
-    recorder.record(Solution(colours, problem.inertia(colours)), "start")
+    recorder.record(Solution.of(problem, colours), "start")
     search = _core.SequentialSearch(problem.core, problem.n_clusters)
     signal.setitimer(signal.ITIMER_REAL, 0.15)
     before = signal.signal(signal.SIGALRM, signal.default_int_handler)
@@ -186,7 +186,7 @@ def test_a_second_ctrl_c_while_the_first_is_handled_is_raised(planted) -> None:
 
     recorder = Recorder(problem)
     colours = np.zeros(problem.n_supernodes, dtype=np.int32)
-    recorder.record(Solution(colours, 1.0), "start")
+    recorder.record(Solution(colours, 1.0, 1.0), "start")
     with pytest.raises(KeyboardInterrupt):
         recorder.follow(search)
 

@@ -16,6 +16,8 @@ def make_state():
             "iteration": 1,
             "inertia": 2.0,
             "best_inertia": 1.0,
+            "objective": 2.0,
+            "best_objective": 1.0,
             "since_best": 1,
             "elapsed": 0.1,
             "kind": "perturb",

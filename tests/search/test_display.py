@@ -27,7 +27,7 @@ def run(planted):
         problem = instance.problem
         with Recorder(problem, [MaxMutations(2)], callbacks) as recorder:
             for kind, inertia in (("start", 3.0), ("perturb", 2.0), ("relocate", 2.5)):
-                recorder.record(Solution(None, inertia), kind)
+                recorder.record(Solution(None, inertia, inertia), kind)
             return recorder.result()
 
     return report

@@ -21,7 +21,7 @@ def problem(planted):
 
 def record_all(recorder, inertias):
     for inertia in inertias:
-        recorder.record(Solution(np.zeros(1, dtype=np.int32), inertia), "perturb")
+        recorder.record(Solution(np.zeros(1, dtype=np.int32), inertia, inertia), "perturb")
 
 
 class Diary(Callbacks):
@@ -45,10 +45,10 @@ class Diary(Callbacks):
 
 def test_the_best_solution_is_kept_and_an_equal_one_does_not_replace_it(problem):
     recorder = Recorder(problem)
-    kept = Solution(np.zeros(1, dtype=np.int32), 2.0)
-    assert recorder.record(Solution(np.zeros(1, dtype=np.int32), 3.0), "start")
+    kept = Solution(np.zeros(1, dtype=np.int32), 2.0, 2.0)
+    assert recorder.record(Solution(np.zeros(1, dtype=np.int32), 3.0, 3.0), "start")
     assert recorder.record(kept, "perturb")
-    assert not recorder.record(Solution(np.zeros(1, dtype=np.int32), 2.0), "perturb")
+    assert not recorder.record(Solution(np.zeros(1, dtype=np.int32), 2.0, 2.0), "perturb")
     assert recorder.best is kept
     assert recorder.result().solution is kept
 
@@ -63,8 +63,33 @@ def test_the_history_has_one_row_per_solution(problem, tmp_path):
     result.to_csv(tmp_path / "history.csv")
     with open(tmp_path / "history.csv", newline="") as file:
         rows = list(csv.reader(file))
-    assert tuple(rows[0]) == COLUMNS
+    assert tuple(rows[0]) == COLUMNS[:5]  # the objective is the inertia and says nothing new
     assert [float(row[2]) for row in rows[1:]] == [3.0, 2.0, 4.0]
+
+
+def test_the_objective_decides_which_solution_is_the_best(problem, tmp_path):
+    diary = Diary()
+    recorder = Recorder(problem, [TargetInertia(4.0)], [diary])
+    dear, best = (
+        Solution(np.full(1, i, dtype=np.int32), *values)
+        for i, values in enumerate([(1.0, 6.0), (3.0, 4.0)])
+    )
+    assert recorder.record(dear, "start")
+    assert not recorder.should_stop()  # the inertia is low enough, the objective is not
+    assert recorder.record(best, "perturb")
+    assert recorder.should_stop()
+    result = recorder.result()
+    assert result.solution is best
+    assert (result.inertia, result.objective) == (3.0, 4.0)
+    assert result.statistics.best_inertia == [1.0, 3.0]
+    assert result.statistics.best_objective == [6.0, 4.0]
+    assert [entry for entry in diary.entries if entry[0] == "best"] == [
+        ("best", 1.0),
+        ("best", 3.0),
+    ]
+    assert result.summary().startswith("objective     4 (33.33 % below the first descent)\n")
+    result.to_csv(tmp_path / "history.csv")
+    assert (tmp_path / "history.csv").read_text().splitlines()[0].split(",") == list(COLUMNS)
 
 
 def test_callbacks_hear_everything_in_order(problem):

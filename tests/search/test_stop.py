@@ -13,7 +13,7 @@ from kempe.search.stop import AnyOf, MaxMutations, Patience, TargetInertia, Time
         (MaxMutations(5), "iteration", 4, 5),
         (Patience(5), "since_best", 4, 5),
         (TimeLimit(5.0), "elapsed", 4.999, 5.0),
-        (TargetInertia(5.0), "best_inertia", 5.001, 5.0),
+        (TargetInertia(5.0), "best_objective", 5.001, 5.0),
     ],
 )
 def test_a_rule_stops_exactly_at_its_limit(rule, field, goes_on, stops, make_state):

@@ -45,6 +45,10 @@ class Found:
     centroids: Centroids
     label_tasks: list[Any]
 
+    def is_better_than(self, other: Found) -> bool:
+        """Whether its objective is lower."""
+        return self.result.objective < other.result.objective
+
     def ended(self, reason: str) -> Found:
         """Say why no better one was looked for."""
         return replace(self, result=replace(self.result, stop_reason=reason))
@@ -161,9 +165,9 @@ class Descender:
         interrupted = found.stop_reason == "interrupted"
         centroids = standing(*problem.means(found.solution.colours))
 
-        def search() -> tuple[str, None]:
+        def search() -> str:
             way.descend(centroids, found.solution.colours[: len(self.gathered)], once=interrupted)
-            return found.stop_reason, None
+            return found.stop_reason
 
         return way.found(_joined(found, recorder.follow(search)))
 
@@ -225,7 +229,7 @@ class _Way:
         context = self._context
         search = BatchedSearch(self._free, context.rng, context.stopper)
         for meeting in search.descend(self._of.gathered, centroids, colours):
-            solution = _Reported(meeting.colours, meeting.inertia, meeting)
+            solution = _Reported(meeting.colours, meeting.inertia, meeting.inertia, meeting)
             self._recorder.record(solution, "descend")
             if once or self._recorder.should_stop():
                 return
@@ -239,7 +243,7 @@ class _Way:
         rest = np.zeros(1, dtype=np.int32)
         if not of.problem.is_proper(np.concatenate([colours, rest])):  # the last line of defence
             raise AssertionError("internal error: a clustering violates a cannot-link pair")
-        own = Solution(colours, best.inertia)
+        own = Solution(colours, best.inertia, best.inertia)
         result = replace(result, solution=own, n_supernodes=of.n_supernodes)
         tasks = self._free.label_tasks(best, of.named.numbers, of.supernode)
         return Found(result, best.means + of.origin, tasks)
@@ -247,11 +251,12 @@ class _Way:
 
 def _joined(search: Result, descent: Result) -> Result:
     """Put the history of the descent on all rows behind that of the search before it."""
-    rows = search.statistics.rows()
-    last = rows[-1][0] if rows else 0
-    history = Statistics(*map(list, zip(*rows, strict=True))) if rows else Statistics()
-    for _, kind, inertia, best, elapsed in descent.statistics.rows():
-        history.append(last, kind, inertia, best, search.runtime + elapsed)
+    history = Statistics()
+    for row in search.statistics.rows():
+        history.append(row)
+    last = history.iteration[-1] if history.iteration else 0
+    for row in descent.statistics.rows():
+        history.append(row._replace(iteration=last, elapsed=search.runtime + row.elapsed))
     return replace(
         descent,
         n_mutations=search.n_mutations,

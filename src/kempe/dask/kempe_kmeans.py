@@ -270,7 +270,7 @@ class KempeKMeans(OnOneMachine):
                 if best is None:
                     raise
                 return best.ended("interrupted")
-            best = found if best is None or found.result.inertia < best.result.inertia else best
+            best = found if best is None or found.is_better_than(best) else best
             if found.result.stop_reason in self._ends_all:
                 return best.ended(found.result.stop_reason)
         assert best is not None

@@ -43,7 +43,7 @@ SKETCHED_STARTS = 6
 # At most so many generators are seeded before they are needed.
 SEEDED_TOGETHER = 8
 
-# Relative difference of inertia up to which two clusterings are taken for the same.
+# Relative difference of the objective up to which two clusterings are taken for the same.
 SAME = 1e-9
 
 
@@ -85,7 +85,7 @@ def memetic_search(
     """
     plan = params.plan(problem) if plan is None else plan
 
-    def search() -> tuple[str, None] | None:
+    def search() -> str | None:
         context = recorder.context(rng)
         # A single descent would not earn back what a sketch costs.
         sketches = plan.sketches and recorder.mutations_left > 0
@@ -99,9 +99,7 @@ def memetic_search(
     return recorder.follow(search)
 
 
-def _enumerate(
-    starts: Starts, plan: Plan, recorder: Recorder, context: Context
-) -> tuple[str, None] | None:
+def _enumerate(starts: Starts, plan: Plan, recorder: Recorder, context: Context) -> str | None:
     """Descend once, then look at all clusterings, unless one descent was all that is wanted."""
     colours = plan.descent.descend(context, starts.make(context, 0))
     start = full_solution(context.problem, colours)
@@ -110,12 +108,12 @@ def _enumerate(
         return None
     best, complete = best_of_all(context, start)
     recorder.record(best, "enumerate")
-    return ("optimal", None) if complete else None
+    return "optimal" if complete else None
 
 
 @dataclass
 class Agreement:
-    """Counts the clusterings that came down to the lowest inertia so far, each by its own way.
+    """Counts the clusterings that came down to the lowest objective so far, each by its own way.
 
     Attributes
     ----------
@@ -130,9 +128,9 @@ class Agreement:
     def reached_by(self, newcomers: Iterable[Solution]) -> bool:
         """Count newcomers; whether there are enough that agree."""
         for solution in newcomers:
-            if solution.inertia < self.lowest * (1 - SAME):
-                self.lowest, self.count = solution.inertia, 1
-            elif solution.inertia <= self.lowest * (1 + SAME):
+            if solution.objective < self.lowest * (1 - SAME):
+                self.lowest, self.count = solution.objective, 1
+            elif solution.objective <= self.lowest * (1 + SAME):
                 self.count += 1
         return 0 < self.needed <= self.count
 
@@ -203,7 +201,7 @@ class _MemeticSearch:
     ) -> list[Solution]:
         """Make clusterings by annealing, each from centroids of its own."""
         made: list[Solution] = []
-        otherwise = min(known, key=lambda solution: solution.inertia).colours
+        otherwise = min(known, key=lambda solution: solution.objective).colours
         for _ in range(ANNEALED_GENERATIONS):
             rngs = list(islice(children, self.plan.generation_size))
             left = rngs[: self.recorder.mutations_left]
@@ -256,7 +254,7 @@ class _MemeticSearch:
         best: Solution | None = None
         for step in steps:
             self.recorder.record(step.solution, step.kind, step.mutations)
-            if best is None or step.solution.inertia < best.inertia:
+            if best is None or step.solution.objective < best.objective:
                 best = step.solution
             if self.recorder.should_stop():
                 return None
@@ -311,14 +309,14 @@ class _MemeticSearch:
     def _parents(population: list[Solution], rng: np.random.Generator) -> tuple[Solution, Solution]:
         """Draw two for each parent and take the better."""
         a, b, c, d = (population[i] for i in rng.integers(len(population), size=4).tolist())
-        return a if a.inertia <= b.inertia else b, c if c.inertia <= d.inertia else d
+        return a if a.objective <= b.objective else b, c if c.objective <= d.objective else d
 
     def _survivors(self, population: list[Solution]) -> list[Solution]:
-        """Keep the best, each inertia once: equal inertia nearly always means equal clusters."""
-        population = sorted(population, key=lambda solution: solution.inertia)
+        """Keep the best, each objective once: equal ones nearly always mean equal clusters."""
+        population = sorted(population, key=lambda solution: solution.objective)
         kept = population[:1]
         for solution in population[1:]:
-            if solution.inertia > kept[-1].inertia * (1 + SAME):
+            if solution.objective > kept[-1].objective * (1 + SAME):
                 kept.append(solution)
         return kept[: self.plan.population_size]
 

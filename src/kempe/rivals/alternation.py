@@ -68,7 +68,7 @@ class Step:
     @property
     def solution(self) -> Solution:
         """The colouring in the form that a recorder takes."""
-        return Solution(self.colours, self.inertia)
+        return Solution(self.colours, self.inertia, self.objective)
 
 
 Objective = Callable[[Colours, Centroids, Centroids], float]
@@ -214,9 +214,7 @@ class AlternatingClusterer(ConstrainedClusterer):
                 lambda: self._descend(problem, recorder, rng), keeps_best=self._keeps_best
             )
 
-    def _descend(
-        self, problem: Problem, recorder: Recorder, rng: np.random.Generator
-    ) -> tuple[str, Solution]:
+    def _descend(self, problem: Problem, recorder: Recorder, rng: np.random.Generator) -> str:
         centroids = rows_or_given(problem, self.init, rng)
         steps = alternate(
             problem,
@@ -230,9 +228,8 @@ class AlternatingClusterer(ConstrainedClusterer):
             recorder.record(step.solution, "assign")
             return recorder.should_stop()
 
-        best, reason = descend(steps, self._settled, self.max_iter, watch)
-        # The recorder keeps the lowest inertia, which need not be the lowest objective.
-        return reason, best.solution
+        _, reason = descend(steps, self._settled, self.max_iter, watch)
+        return reason
 
 
 def rows_or_given(problem: Problem, init: Any, rng: np.random.Generator) -> Centroids:

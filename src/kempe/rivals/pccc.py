@@ -22,7 +22,7 @@ from kempe.rivals.program import ProgramAssignment
 from kempe.rivals.soft import SoftPairs, SoftProgram, violation_price
 from kempe.search.callbacks import Callbacks
 from kempe.search.recorder import Recorder
-from kempe.search.result import Result, Solution
+from kempe.search.result import Result
 from kempe.search.seeding import starting_centroids
 
 Repositioning = Literal["inertia", "violations"]
@@ -214,10 +214,8 @@ class PCCC(ConstrainedClusterer):
         with self._recorder(problem) as recorder:
             rounds = _Rounds(problem, recorder, soft, nearest, assign, self.quality)
 
-            def search() -> tuple[str, Solution]:
-                best = rounds.run(starting_centroids(problem, self.init, rng), self.repositioning)
-                # The recorder keeps the lowest inertia, which need not be the lowest objective.
-                return "converged", best.solution
+            def search() -> None:
+                rounds.run(starting_centroids(problem, self.init, rng), self.repositioning)
 
             return recorder.follow(search)
 
@@ -249,36 +247,33 @@ class _Rounds:
     assign: Assignment
     quality: Quality
 
-    def run(self, start: Centroids, rule: Repositioning | None) -> Step:
-        """Descend, and move a centroid as long as that pays; give the best step."""
+    def run(self, start: Centroids, rule: Repositioning | None) -> None:
+        """Descend, and move a centroid as long as that pays; the recorder keeps the best."""
         first, best = self._descend(start, "assign")
         if rule is None or self.problem.n_supernodes == self.problem.n_clusters:
-            return best
-        # The public program compares the first descent with its own first step.
-        for known in self._repositioned(first, best, rule):
-            best = known
-        return best
+            return
+        try:
+            # The public program compares the first descent with its own first step.
+            self._reposition(first, best, rule)
+        except NoSolutionFoundError:  # the time is up, and there is a best already
+            return
 
-    def _repositioned(self, known: Step, new: Step, rule: Repositioning) -> Iterator[Step]:
-        """Give better and better steps, which come to an end: each is better by a share.
+    def _reposition(self, known: Step, new: Step, rule: Repositioning) -> None:
+        """Descend again and again, which comes to an end: each time is better by a share.
 
         Each descent starts from the best step with one centroid moved. The first that does not
         improve it is followed by one from the best step as it is, the second ends the search.
         """
         final = False
-        try:
-            while not self.recorder.should_stop():
-                if not not_improved(known, new):
-                    known = new
-                    yield known
-                    new = self._descend(self._moved(known, rule), "reposition")[1]
-                elif final:
-                    return
-                else:
-                    final = True
-                    new = self._descend(known.centroids, "assign", known.colours)[1]
-        except NoSolutionFoundError:  # the time is up, and there is a best already
-            return
+        while not self.recorder.should_stop():
+            if not not_improved(known, new):
+                known = new
+                new = self._descend(self._moved(known, rule), "reposition")[1]
+            elif final:
+                return
+            else:
+                final = True
+                new = self._descend(known.centroids, "assign", known.colours)[1]
 
     def _descend(
         self, start: Centroids, kind: str, previous: Colours | None = None

@@ -177,11 +177,9 @@ class _Evolution:
     tol: float
     population_tol: float
 
-    def run(
-        self, init: Any, size: int, patience: int, max_generations: int | None
-    ) -> tuple[str, None]:
+    def run(self, init: Any, size: int, patience: int, max_generations: int | None) -> str:
         """Start a population and evolve it; say what ended it."""
-        return self._evolve(self._population(init, size), patience, max_generations), None
+        return self._evolve(self._population(init, size), patience, max_generations)
 
     def _population(self, init: Any, size: int) -> list[Step]:
         """Start every member from its own centroids and improve it."""

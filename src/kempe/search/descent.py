@@ -51,7 +51,7 @@ class Budget:
     patience
         The clustering counts as improved after so many failures in a row.
     target
-        Inertia that is low enough.
+        Objective that is low enough.
     """
 
     tries: int
@@ -100,18 +100,18 @@ class Descent(ABC):
             How many relocations, and how many in vain.
         """
         problem = context.problem
-        best = Solution(colours, problem.inertia(colours))
+        best = Solution.of(problem, colours)
         failures = 0
         for _ in range(budget.tries):
-            enough = failures >= budget.patience or best.inertia <= budget.target
+            enough = failures >= budget.patience or best.objective <= budget.target
             if enough or context.stopper.stopped:
                 return
             centroids = relocated_centroids(problem, best.colours, context.rng)
-            tried = self.descend(context, self.settle(context, best.colours, centroids))
-            inertia = problem.inertia(tried)
-            failures = 0 if inertia < best.inertia else failures + 1
-            best = Solution(tried, inertia) if inertia < best.inertia else best
-            yield Improvement(tried, 1)
+            settled = self.settle(context, best.colours, centroids)
+            tried = Solution.of(problem, self.descend(context, settled))
+            failures = 0 if tried.objective < best.objective else failures + 1
+            best = tried if tried.objective < best.objective else best
+            yield Improvement(tried.colours, 1)
 
     def for_thread(self) -> Self:
         """Give a descent for one thread; the same one, unless it remembers what it tried.

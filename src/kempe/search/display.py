@@ -22,7 +22,7 @@ logger = logging.getLogger("kempe")
 
 
 class ProgressBar(Callbacks):
-    """Progress bar with the mutations, the best inertia and the time.
+    """Progress bar with the mutations, the lowest objective and the time.
 
     It goes to standard error, or below the cell of a notebook. Where nobody watches (standard error
     is a file or a pipe), only the final state is written.
@@ -57,7 +57,7 @@ class ProgressBar(Callbacks):
         """Move the bar."""
         if self._progress is None:
             return
-        text = f"mutation {state.iteration:,}  best {state.best_inertia:.6g}"
+        text = f"mutation {state.iteration:,}  best {state.best_objective:.6g}"
         share = self._share(state)
         self._progress.update(self._task, total=1.0 if share else None, completed=share, state=text)
 
@@ -65,7 +65,7 @@ class ProgressBar(Callbacks):
         """Leave the final state on the screen."""
         if self._progress is None:
             return
-        text = f"mutation {result.n_mutations:,}  best {result.inertia:.6g}  {result.stopped_by}"
+        text = f"mutation {result.n_mutations:,}  best {result.objective:.6g}  {result.stopped_by}"
         self._progress.update(self._task, total=1.0, completed=1.0, state=text)
 
     def on_close(self) -> None:
@@ -111,7 +111,7 @@ class LogBest(Callbacks):
             state.elapsed,
             state.iteration,
             state.kind,
-            state.best_inertia,
+            state.best_objective,
         )
 
     def on_end(self, result: Result) -> None:

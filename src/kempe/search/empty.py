@@ -27,7 +27,7 @@ def full_solution(problem: Problem, colours: Colours) -> Solution:
     if weightless and not np.bincount(colours, minlength=problem.n_clusters).all():
         colours = _core.fill_empty(problem.core, colours, problem.n_clusters)
         centroids, _ = problem.means(colours)
-    return Solution(colours, problem.inertia(colours, centroids))
+    return Solution.of(problem, colours, centroids)
 
 
 def means_or_points(problem: Problem, colours: Colours, rng: np.random.Generator) -> Centroids:

@@ -15,7 +15,7 @@ from kempe.exceptions import Interrupted, NoSolutionFoundError
 from kempe.problem import Problem
 from kempe.search.callbacks import CallbackList, Callbacks
 from kempe.search.descent import Context
-from kempe.search.result import Result, Solution, Statistics
+from kempe.search.result import HistoryRow, Result, Solution, Statistics
 from kempe.search.stop import (
     AnyOf,
     MaxMutations,
@@ -51,8 +51,9 @@ class Recorder:
     Attributes
     ----------
     best : Solution or None
+        That of lowest objective.
     target : float
-        Inertia that a rule calls low enough; compiled loops end there at once.
+        Objective that a rule calls low enough; compiled loops end there at once.
     stopper : _core.Stopper
         The time limit, if any, and Ctrl-C in the form that kernels understand.
     """
@@ -120,13 +121,21 @@ class Recorder:
             How many were made since the last call; the first solution of all is no mutation.
         """
         self._iteration = 0 if self._state is None else self._iteration + mutations
-        improved = self.best is None or solution.inertia < self.best.inertia
+        improved = self.best is None or solution.objective < self.best.objective
         if improved:
             self.best = solution
             self._best_iteration = self._iteration
-        self._state = self._make_state(solution.inertia, kind)
+        self._state = state = self._make_state(solution, kind)
         self._statistics.append(
-            self._iteration, kind, solution.inertia, self._state.best_inertia, self._state.elapsed
+            HistoryRow(
+                self._iteration,
+                kind,
+                state.inertia,
+                state.best_inertia,
+                state.elapsed,
+                state.objective,
+                state.best_objective,
+            )
         )
         if self._callbacks.on_iteration(self._state):
             self._ended_by_callback = True
@@ -141,9 +150,7 @@ class Recorder:
             return True
         return self._state is not None and self._rule(self._state)
 
-    def follow(
-        self, search: Callable[[], tuple[str, Solution | None] | None], *, keeps_best: bool = True
-    ) -> Result:
+    def follow(self, search: Callable[[], str | None], *, keeps_best: bool = True) -> Result:
         """Run a search that reports here, and close it whatever ends it.
 
         Once there is a solution, neither Ctrl-C nor an assignment that finds none can fail it. A
@@ -152,14 +159,12 @@ class Recorder:
         Parameters
         ----------
         search
-            Does it all. May say why it ended, if no rule did, and what it found, where that is not
-            the solution of lowest inertia.
+            Does it all. May say why it ended, if no rule did.
         keeps_best
             Whether it keeps its best when an assignment finds none; otherwise it fails then.
         """
-        solution: Solution | None = None
         try:
-            reason, solution = search() or ("converged", None)
+            reason = search() or "converged"
         except KeyboardInterrupt as error:
             if self._is_second(error):
                 raise
@@ -170,7 +175,7 @@ class Recorder:
             if lost and not self.stopper.interrupted:
                 raise
             reason = "stuck"
-        return self.result(reason, solution)
+        return self.result(reason)
 
     def _is_second(self, error: BaseException) -> bool:
         """Whether Ctrl-C came again, while the search ended because of the first."""
@@ -182,15 +187,13 @@ class Recorder:
                 return True
         return False
 
-    def result(self, reason: str = "converged", solution: Solution | None = None) -> Result:
+    def result(self, reason: str = "converged") -> Result:
         """Close the search.
 
         Parameters
         ----------
         reason
             Why it ended, if no rule did.
-        solution
-            What it found, where that is not the solution of lowest inertia.
 
         Raises
         ------
@@ -205,7 +208,7 @@ class Recorder:
                 f"no feasible clustering was found in {self.elapsed:.1f} seconds"
             )
         result = Result(
-            solution=solution or self.best,
+            solution=self.best,
             n_mutations=self._iteration,
             stop_reason=self._reason(reason),
             runtime=self.elapsed,
@@ -217,15 +220,17 @@ class Recorder:
         self._callbacks.on_end(result)
         return result
 
-    def _make_state(self, inertia: float, kind: str) -> SearchState:
+    def _make_state(self, solution: Solution, kind: str) -> SearchState:
         assert self.best is not None
         return SearchState(
             iteration=self._iteration,
-            inertia=inertia,
+            inertia=solution.inertia,
             best_inertia=self.best.inertia,
             since_best=self._iteration - self._best_iteration,
             elapsed=self.elapsed,
             kind=kind,
+            objective=solution.objective,
+            best_objective=self.best.objective,
         )
 
     def _reason(self, otherwise: str) -> str:

@@ -7,21 +7,19 @@ import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kempe.constraints import Constraints
-from kempe.problem import Colours
+from kempe.problem import Centroids, Colours, Problem
 from kempe.storage import replacing
-
-COLUMNS = ("iteration", "kind", "inertia", "best_inertia", "elapsed")
 
 
 @dataclass(frozen=True)
 class Solution:
-    """A proper colouring of the supernodes and its inertia.
+    """A proper colouring of the supernodes, its inertia, and what decides whether it is the best.
 
     Attributes
     ----------
@@ -29,10 +27,45 @@ class Solution:
         Cluster of each supernode.
     inertia
         Sum of squared distances to the means of the clusters.
+    objective
+        What the search minimises: the inertia, or something of which it is a part.
     """
 
     colours: Colours
     inertia: float
+    objective: float
+
+    @classmethod
+    def of(cls, problem: Problem, colours: Colours, centroids: Centroids | None = None) -> Self:
+        """Judge a colouring: the one place that says what all searches but some rivals minimise.
+
+        Parameters
+        ----------
+        problem
+            Supernodes and the graph between them.
+        colours
+            Cluster of each supernode.
+        centroids
+            Means of the clusters, if they are known.
+        """
+        inertia = problem.inertia(colours, centroids)
+        return cls(colours, inertia, inertia)
+
+
+class HistoryRow(NamedTuple):
+    """One solution that the search has looked at: a value for each list of ``Statistics``."""
+
+    iteration: int
+    kind: str
+    inertia: float
+    best_inertia: float
+    elapsed: float
+    objective: float
+    best_objective: float
+
+
+COLUMNS = HistoryRow._fields
+_OF_OBJECTIVE = ("objective", "best_objective")
 
 
 @dataclass
@@ -48,9 +81,13 @@ class Statistics:
     inertia
         Inertia of each.
     best_inertia
-        Lowest inertia up to each.
+        Inertia of the best solution up to each.
     elapsed
         Seconds of wall time until each.
+    objective
+        What the search minimises, of each: nearly always the inertia.
+    best_objective
+        Lowest objective up to each.
     """
 
     iteration: list[int] = field(default_factory=list)
@@ -58,27 +95,35 @@ class Statistics:
     inertia: list[float] = field(default_factory=list)
     best_inertia: list[float] = field(default_factory=list)
     elapsed: list[float] = field(default_factory=list)
+    objective: list[float] = field(default_factory=list)
+    best_objective: list[float] = field(default_factory=list)
 
-    def append(
-        self, iteration: int, kind: str, inertia: float, best_inertia: float, elapsed: float
-    ) -> None:
+    def append(self, row: HistoryRow) -> None:
         """Add a row.
 
         Parameters
         ----------
-        iteration, kind, inertia, best_inertia, elapsed
+        row
             One value for each of the lists above.
         """
-        self.iteration.append(iteration)
-        self.kind.append(kind)
-        self.inertia.append(inertia)
-        self.best_inertia.append(best_inertia)
-        self.elapsed.append(elapsed)
+        self.iteration.append(row.iteration)
+        self.kind.append(row.kind)
+        self.inertia.append(row.inertia)
+        self.best_inertia.append(row.best_inertia)
+        self.elapsed.append(row.elapsed)
+        self.objective.append(row.objective)
+        self.best_objective.append(row.best_objective)
 
-    def rows(self) -> list[tuple[int, str, float, float, float]]:
-        """All rows, in the order of ``COLUMNS``."""
-        columns = (self.iteration, self.kind, self.inertia, self.best_inertia, self.elapsed)
-        return list(zip(*columns, strict=True))
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the lists that say something: those of the objective only where it differs."""
+        same = self.objective == self.inertia and self.best_objective == self.best_inertia
+        return tuple(name for name in COLUMNS if not (same and name in _OF_OBJECTIVE))
+
+    def rows(self) -> list[HistoryRow]:
+        """All rows."""
+        columns = (getattr(self, name) for name in COLUMNS)
+        return [HistoryRow(*row) for row in zip(*columns, strict=True)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,17 +215,26 @@ class Result:
         return self.solution.inertia
 
     @property
+    def objective(self) -> float:
+        """What the search has minimised, of the best solution: nearly always the inertia."""
+        return self.solution.objective
+
+    @property
     def stopped_by(self) -> str:
         """What ended the search, as a person says it."""
         return "Ctrl-C" if self.stop_reason == "interrupted" else self.stop_reason
 
     def summary(self) -> str:
         """Describe the run in a few lines."""
-        first = self.statistics.inertia[0] if self.statistics.inertia else self.inertia
-        gain = 100 * (1 - self.inertia / first) if first else 0.0
+        first = self.statistics.objective[0] if self.statistics.objective else self.objective
+        gain = 100 * (1 - self.objective / first) if first else 0.0
+        gained = f"({gain:.2f} % below the first descent)"
+        same = self.objective == self.inertia
+        minimised = [f"objective     {self.objective:,.6g} {gained}"]
         return "\n".join(
             [
-                f"inertia       {self.inertia:,.6g} ({gain:.2f} % below the first descent)",
+                *([] if same else minimised),
+                f"inertia       {self.inertia:,.6g}" + (f" {gained}" if same else ""),
                 f"mutations     {self.n_mutations:,}, stopped by {self.stopped_by}",
                 f"time          {self.runtime:.3f} s, {self.cpu_time:.3f} s of processor time",
                 f"problem       {self.n_supernodes:,} supernodes, {self.n_edges:,} edges",
@@ -197,8 +251,10 @@ class Result:
         """
         with replacing(path) as file:
             writer = csv.writer(file)
-            writer.writerow(COLUMNS)
-            writer.writerows(self.statistics.rows())
+            columns = self.statistics.columns
+            writer.writerow(columns)
+            written = (getattr(self.statistics, name) for name in columns)
+            writer.writerows(zip(*written, strict=True))
 
     def to_html(
         self,

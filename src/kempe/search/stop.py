@@ -26,13 +26,17 @@ class SearchState:
     inertia
         Inertia of the solution looked at last.
     best_inertia
-        Lowest inertia so far.
+        Inertia of the best solution so far.
     since_best
         Mutations since the last new best.
     elapsed
         Seconds of wall time.
     kind
         Where the last solution came from, for example ``"start"`` or ``"perturb"``.
+    objective
+        What the search minimises, of the solution looked at last: nearly always the inertia.
+    best_objective
+        Lowest objective so far.
     """
 
     iteration: int
@@ -41,6 +45,8 @@ class SearchState:
     since_best: int
     elapsed: float
     kind: str
+    objective: float
+    best_objective: float
 
 
 class StoppingRule(Protocol):
@@ -109,7 +115,7 @@ class TimeLimit:
 
 @dataclass(frozen=True)
 class TargetInertia:
-    """Stop as soon as the inertia is this low, up to rounding.
+    """Stop as soon as the inertia, or what else is minimised, is this low, up to rounding.
 
     Attributes
     ----------
@@ -121,7 +127,7 @@ class TargetInertia:
 
     def __call__(self, state: SearchState) -> bool:
         """Return whether to stop now."""
-        return state.best_inertia <= self.inertia + 1e-12 * abs(self.inertia)
+        return state.best_objective <= self.inertia + 1e-12 * abs(self.inertia)
 
 
 class AnyOf:
@@ -143,7 +149,7 @@ class AnyOf:
     seconds, mutations
         The shortest time limit and the smallest number of mutations among the rules.
     target
-        The highest inertia that is low enough for one of them.
+        The highest objective that is low enough for one of them.
     """
 
     def __init__(self, rules: Iterable[StoppingRule]) -> None:
