@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import importlib
+import json
 import os
 import subprocess
 import sys
@@ -15,7 +16,7 @@ import pytest
 from sklearn.cluster import kmeans_plusplus
 from typer.testing import CliRunner
 
-from kempe import Constraints, datasets
+from kempe import Constraints, datasets, methods
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 INSTANCE = ("COL3/n500-k2", 0.05)
@@ -284,6 +285,57 @@ def test_the_single_descent_is_compared_with_kmeans(script):
     result = CliRunner().invoke(script("large").app, ["unconstrained", *sizes])
     assert result.exit_code == 0, result.output
     assert "5 cannot-link pairs" in result.output
+
+
+ONE_FIT = "tiny: blobs 6x1 k2 p0 s0 kempe n_jobs=1 float64"
+
+
+def test_a_fit_that_changes_is_found_by_its_fingerprint(script, tmp_path):
+    app, file, run = script("same_labels").app, tmp_path / "prints.json", CliRunner().invoke
+    options = [str(file), "--only", "tiny: blobs 6x1 k2 p0 s0*"]
+    assert run(app, ["record", *options]).exit_code == 0
+    same = run(app, ["compare", *options])
+    assert same.exit_code == 0, same.output
+    assert "2 of 2 fits are the same bit by bit" in same.output
+    prints = json.loads(file.read_text(encoding="utf-8"))
+    prints[ONE_FIT]["labels"] = "others"
+    file.write_text(json.dumps(prints), encoding="utf-8")
+    changed = run(app, ["compare", *options])
+    assert changed.exit_code == 1
+    assert f"{ONE_FIT}\n    labels, inertia" in changed.output
+    assert "1 of 2 fits are the same bit by bit" in changed.output
+
+
+def test_fingerprints_tell_inertia_and_failures_apart(script):
+    same_labels = script("same_labels")
+    one = same_labels.Print("a", "1.0", 3)
+    assert "(+1.00e-01)" in one.difference(same_labels.Print("a", "1.1", 3))
+    assert "mutations 3, now 4" in one.difference(same_labels.Print("a", "1.0", 4))
+    failed = same_labels.Print(failure="ValueError: no")
+    assert one.difference(failed) == "a clustering, now ValueError: no"
+    name, found, _ = same_labels.fingerprint("no such fit")
+    assert (name, found.failure) == ("no such fit", "KeyError: 'no such fit'")
+
+
+def test_a_comparison_says_which_fits_it_leaves_out(script, tmp_path):
+    app, file, run = script("same_labels").app, tmp_path / "prints.json", CliRunner().invoke
+    file.write_text("{}", encoding="utf-8")
+    result = run(app, ["compare", str(file), "--only", ONE_FIT])
+    assert result.exit_code == 1  # nothing was compared
+    assert f"not in the file: {ONE_FIT}" in result.output
+    assert run(app, ["record", str(file), "--only", "nothing like it"]).exit_code == 2
+
+
+def test_compared_fits_reach_every_method_and_group_and_end_by_counting(script):
+    fits = script("fits")
+    found = fits.all_fits()
+    assert len(found) > 900
+    assert {fit.method for fit in found.values()} == {*methods.names(), "dask"}
+    groups = {group.__name__ for group in fits.GROUPS}
+    briefly = fits.quick(list(found))
+    assert {name.partition(":")[0] for name in briefly} == groups
+    assert len(briefly) < len(found) / 8
+    assert not any("time_limit" in fit.options for fit in found.values())
 
 
 def test_every_counted_kernel_runs_on_the_fixed_inputs(script, tmp_path):
