@@ -10,7 +10,7 @@ TABLES := docs/_generated
 # Build tools live in the environment, so that rebuilding the core is incremental.
 INSTALL = $(PIP) install --no-build-isolation --editable
 
-.PHONY: demo test coverage sanitize lint format docs bench bench-docs bench-dask bench-instructions clean help fuzz fuzz-core stress
+.PHONY: demo test experiments coverage sanitize lint format docs bench bench-docs bench-dask bench-instructions clean help fuzz fuzz-core stress
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -113,6 +113,9 @@ format: $(VENV)/.lint  ## let ruff and clang-format rewrite the code
 
 docs: $(VENV)/.docs  ## build the documentation into docs/_build/html
 	$(BIN)/python -m sphinx -W -b html docs docs/_build/html
+
+experiments: $(VENV)/.test  ## run a plan of the paper (PLAN=smoke) and set the results beside its tables
+	$(BIN)/python -m experiments run $(or $(PLAN),smoke) $(ARGS)
 
 bench: $(VENV)/.test  ## compare kempe, KSKM and unconstrained k-means (a few minutes)
 	$(BIN)/python benchmarks/compare.py $(ARGS)

@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 from kempe import datasets
 from kempe.datasets.sources import folders
 
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def paper_values() -> dict[tuple[str, str, float, str, str], float | None]:
+    """Give the numbers of the paper's tables; see ``experiments.tables``."""
+    if str(ROOT) not in sys.path:
+        sys.path.append(str(ROOT))  # a script has only its own folder there
+    from experiments.tables import paper_values
+
+    return paper_values()
+
 
 def shared() -> Path:
     """Folder with data and reference figures: $KEMPE_SHARED, else ``shared`` by the repository."""
-    beside = Path(__file__).resolve().parents[2] / "shared"
+    beside = ROOT.parent / "shared"
     return Path(os.environ.get("KEMPE_SHARED", beside))
 
 

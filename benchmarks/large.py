@@ -22,12 +22,11 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 from threadpoolctl import threadpool_limits
 
-from folders import available, use_shared_data
+from folders import available, paper_values, use_shared_data
 from kempe import Constraints, KempeKMeans, _core, datasets
 from kempe.bench import Experiment, Plan, Record, Store, run
 from kempe.bench.execution import PeakMemory
 from kempe.bench.progress import PlanProgress
-from kempe.bench.tables import paper_values
 from tables import Section, number, show, write_markdown
 
 app = typer.Typer(no_args_is_help=True, help=__doc__)

@@ -11,7 +11,7 @@ PICTURE = DOCS / "_static" / "architecture.svg"
 
 WHAT = {
     "cli": "commands: demo, fit, predict, check, certify, verify, methods, bench",
-    "bench": "instances, runs, tables and figures of the paper",
+    "bench": "methods on many data sets: plans, runs, reports; compare",
     "report": "a page about a clustering: prices of pairs, k-means beside it",
     "plotting": "clusters, convergence, graph",
     "datasets": "benchmark data",

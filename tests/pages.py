@@ -10,7 +10,13 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 PAGES = sorted(
     path.relative_to(ROOT).as_posix()
-    for pattern in ("*.md", "docs/*.md", "docs/tutorials/*.md", "docs/results/*.md")
+    for pattern in (
+        "*.md",
+        "docs/*.md",
+        "docs/tutorials/*.md",
+        "docs/results/*.md",
+        "experiments/*.md",
+    )
     for path in ROOT.glob(pattern)
 )
 

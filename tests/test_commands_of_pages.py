@@ -110,7 +110,9 @@ def check_make(words: list[str]) -> None:
 
 def check_script(words: list[str]) -> None:
     """Check that the script exists and knows the options."""
-    called = list(itertools.takewhile(lambda word: not word.startswith("-"), words[1:]))
+    start = 3 if words[1] == "-m" else 1
+    plain = itertools.takewhile(lambda word: not word.startswith("-"), words[start:])
+    called = [*words[1:start], *plain]
     options = [word for word in words if word.startswith("--")]
     shown = subprocess.run(
         [sys.executable, *called, "--help"], cwd=ROOT, capture_output=True, text=True, check=True

@@ -3,7 +3,7 @@
 import pytest
 
 from kempe import datasets
-from kempe.bench import Experiment, Plan, load_plan, shipped_plans
+from kempe.bench import Experiment, Plan, load_plan
 from kempe.bench.plan import parse_plan
 
 TEXT = """
@@ -93,40 +93,9 @@ def test_a_plan_without_experiments_is_refused():
         parse_plan('name = "empty"')
 
 
-def test_all_shipped_plans_can_be_read():
-    names = shipped_plans()
-    assert {"smoke", "paper-no-mutation", "paper-no-ml", "paper-repo", "paper-smde"} < set(names)
-    for name in names:
-        plan = load_plan(name)
-        assert plan.name == name
-        assert plan.description
-        assert plan.tasks()
-
-
-def test_the_plans_of_the_paper_cover_all_cells_of_a_collection():
-    for collection in (1, 2, 3, 4):
-        tasks = load_plan(f"paper-col{collection}").tasks()
-        cells = {(task.dataset, task.level) for task in tasks}
-        facts = datasets.describe(f"COL{collection}/*")
-        assert cells == {(item.key, level) for item in facts for level in item.counts}
-
-
-def test_the_plan_of_all_tables_has_every_cell_once():
-    tasks = load_plan("paper-tables").tasks()
-    assert len({task.key for task in tasks}) == len(tasks)
-    cells = {(task.variant, task.method, task.dataset, task.level) for task in tasks}
-    for method in ("KSKM", "KSKM_E", "PCCC", "BLPKMCC", "COPKM_P", "COPKM"):
-        for collection in ("COL1", "COL2", "COL3"):
-            for facts in datasets.describe(f"{collection}/*"):
-                assert {("main", method, facts.key, level) for level in facts.counts} <= cells
-
-
-def test_an_unknown_plan_is_refused_with_the_known_ones():
-    with pytest.raises(ValueError, match="smoke"):
-        load_plan("nonsense")
-
-
 def test_a_plan_can_be_a_file(tmp_path):
     path = tmp_path / "plan.toml"
     path.write_text(TEXT)
     assert load_plan(path).name == "mine"
+    with pytest.raises(ValueError, match=r"no plan .*nonsense"):
+        load_plan(tmp_path / "nonsense")

@@ -205,7 +205,7 @@ CASES = [
     BadInput("predict data.csv data.csv", "data.csv is damaged or not a kempe model"),
     BadInput("verify data.csv data.csv", "data.csv is damaged or not a kempe certificate"),
     BadInput("certify data.csv", "give a file of labels, or --n-clusters"),
-    BadInput("bench run nonsense", "nonsense is neither a file nor a shipped plan"),
+    BadInput("bench run nonsense", "there is no plan nonsense; a plan is a TOML file"),
     BadInput("bench run seedless.toml", "an experiment without seeds has nothing to run"),
 ]
 

@@ -99,13 +99,10 @@ def test_an_empty_store_is_an_error(tmp_path):
     assert "no results in" in answer.output
 
 
-def test_plans_are_listed_and_shown(plan):
-    answer = call("plans")
+def test_a_plan_is_shown(plan):
+    answer = call("show", plan)
     assert answer.exit_code == 0
-    assert "paper-col1" in answer.output
-    answer = call("show", "smoke")
-    assert answer.exit_code == 0
-    assert "runs in all" in answer.output
+    assert "2 runs in all" in answer.output
     assert call("show", "nonsense").exit_code == 2
 
 

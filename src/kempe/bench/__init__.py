@@ -1,6 +1,6 @@
-"""Benchmarks: run methods over the collections, keep every result, compare with the paper."""
+"""Benchmarks: run methods over many data sets, keep every result, report on them."""
 
-from kempe.bench.plan import Experiment, Plan, Task, load_plan, shipped_plans
+from kempe.bench.plan import Experiment, Plan, Task, load_plan
 from kempe.bench.runner import run
 from kempe.bench.store import Record, Store
 
@@ -12,5 +12,4 @@ __all__ = [
     "Task",
     "load_plan",
     "run",
-    "shipped_plans",
 ]

@@ -6,7 +6,6 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from fnmatch import fnmatchcase
-from importlib import resources
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -263,34 +262,18 @@ def _matches(key: str, patterns: Sequence[str]) -> bool:
     return any(fnmatchcase(key, pattern) for pattern in patterns)
 
 
-def shipped_plans() -> list[str]:
-    """Names of the plans that come with the package."""
-    folder = resources.files("kempe.bench").joinpath("plans")
-    return sorted(item.name.removesuffix(".toml") for item in folder.iterdir())
-
-
-def load_plan(name: str | PathLike[str]) -> Plan:
-    """Read a plan from a TOML file, or one of the shipped plans by its name.
+def load_plan(path: str | PathLike[str]) -> Plan:
+    """Read a plan from a TOML file.
 
     Parameters
     ----------
-    name
-        A path, or a name that ``kempe bench plans`` lists.
-
-    Examples
-    --------
-    >>> load_plan("smoke").name
-    'smoke'
+    path
+        The file.
     """
-    if str(name) in shipped_plans():
-        folder = resources.files("kempe.bench").joinpath("plans")
-        return parse_plan(folder.joinpath(f"{name}.toml").read_text(encoding="utf-8"))
-    path = Path(name)
-    if not path.is_file():
-        raise ValueError(
-            f"{name} is neither a file nor a shipped plan; those are {', '.join(shipped_plans())}"
-        )
-    return parse_plan(path.read_text(encoding="utf-8"))
+    file = Path(path)
+    if not file.is_file():
+        raise ValueError(f"there is no plan {path}; a plan is a TOML file")
+    return parse_plan(file.read_text(encoding="utf-8"))
 
 
 def parse_plan(text: str) -> Plan:

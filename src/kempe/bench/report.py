@@ -1,35 +1,81 @@
-"""A report on one or several stores: one HTML page, LaTeX, CSV and Markdown."""
+"""A report on one or several stores: one HTML page, CSV and Markdown."""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, fields, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from functools import cached_property
 from itertools import combinations
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from kempe.bench.latex import latex_table
 from kempe.bench.page import html_page
 from kempe.bench.statistics import Comparison, compare, corrected
 from kempe.bench.store import Record, Store
-from kempe.bench.summary import ALL, BASELINE, PairedMeans, Quantity, Summary
-from kempe.bench.tables import UNPUBLISHED, PaperTable, TableCell, build_tables, total_agreement
+from kempe.bench.summary import ALL, PairedMeans, Quantity, Summary
 from kempe.bench.wording import (
     in_sentence,
     limits_in_words,
+    outcome_in_words,
     p_value,
     seeds_in_words,
-    verdict,
-    why,
 )
-from kempe.datasets.catalogue import COLLECTIONS
 from kempe.storage import replacing
+
+Comparisons = Mapping[tuple[str, str], Sequence[Comparison]]
+"""Paired tests by collection and quantity."""
+
+
+@dataclass(frozen=True)
+class Runs:
+    """What a report is about.
+
+    Attributes
+    ----------
+    records
+        All runs, each once.
+    machines
+        What they were made with.
+    """
+
+    records: Sequence[Record]
+    machines: Sequence[Mapping[str, Any]]
+
+    @classmethod
+    def read(cls, stores: Sequence[str | PathLike[str]], target: Path) -> Runs:
+        """Read several stores as one.
+
+        Parameters
+        ----------
+        target
+            Where the report goes, which must not be a store.
+        """
+        opened = [Store(store) for store in stores]
+        records = {record.key: record for store in opened for record in store.records()}
+        if not records:
+            raise ValueError(f"no results in {', '.join(str(store) for store in stores)}")
+        if any(target.resolve() == store.folder.resolve() for store in opened):
+            raise ValueError(
+                f"a report in {target} would overwrite the runs there; name another folder"
+            )
+        machines = [facts for store in opened for facts in store.environments().values()]
+        return cls(list(records.values()), machines)
+
+    @cached_property
+    def summary(self) -> Summary:
+        """The runs by method and instance."""
+        return Summary(self.records)
+
+    @property
+    def solved(self) -> int:
+        """Number of runs that ended with a clustering."""
+        return sum(record.ok for record in self.records)
 
 
 def write_report(stores: Sequence[str | PathLike[str]], folder: str | PathLike[str]) -> Path:
-    """Write ``report.html`` and, for tables, tests and agreement, LaTeX, CSV and Markdown files.
+    """Write ``report.html``, and runs and paired tests as CSV and Markdown files.
 
     Parameters
     ----------
@@ -43,51 +89,49 @@ def write_report(stores: Sequence[str | PathLike[str]], folder: str | PathLike[s
     Path
         The HTML page.
     """
-    opened = [Store(store) for store in stores]
-    records = list({record.key: record for store in opened for record in store.records()}.values())
-    if not records:
-        raise ValueError(f"no results in {', '.join(str(store) for store in stores)}")
     target = Path(folder)
-    if any(target.resolve() == store.folder.resolve() for store in opened):
-        raise ValueError(
-            f"a report in {target} would overwrite the runs there; name another folder"
-        )
-    (target / "tables").mkdir(parents=True, exist_ok=True)
-    summary = Summary(records)
-    tables = build_tables(summary)
-    comparisons = method_comparisons(summary)
-    _write_runs(target / "runs.csv", records)
-    for table in [table for table in tables if table.has_runs]:
-        _write_cells(target / "tables" / f"{table.spec.name}.csv", table)
-        _write_text(target / "tables" / f"{table.spec.name}.tex", latex_table(table))
-    _write_comparisons(target / "comparisons.csv", comparisons)
-    _write_text(target / "summary.md", markdown_summary(records, tables, comparisons))
-    machines = [facts for store in opened for facts in store.environments().values()]
+    runs = Runs.read(stores, target)
+    target.mkdir(parents=True, exist_ok=True)
+    comparisons = method_comparisons(runs.summary, runs.summary.methods()[:1])
+    write_runs(target / "runs.csv", runs.records)
+    write_comparisons(target / "comparisons.csv", comparisons)
+    told = [outcome_in_words(len(runs.records), runs.solved), *markdown_tests(comparisons)]
+    write_text(target / "summary.md", "\n\n".join(told) + "\n")
     page = target / "report.html"
-    _write_text(page, html_page(summary, records, tables, comparisons, machines))
+    write_text(page, html_page(runs.summary, runs.records, comparisons, runs.machines))
     return page
 
 
-def method_comparisons(summary: Summary) -> dict[tuple[str, str], list[Comparison]]:
-    """Test every method against kempe and KSKM, over all collections and in each."""
+def method_comparisons(summary: Summary, references: Iterable[str]) -> Comparisons:
+    """Test every method against some, over all collections and in each.
+
+    Parameters
+    ----------
+    references
+        The methods that others are tested against.
+    """
     quantities: tuple[Quantity, ...] = ("inertia", "time")
     found: dict[tuple[str, str], list[Comparison]] = {}
-    for collection in ("", *COLLECTIONS):
+    for collection in ("", *summary.collections()):
         for quantity in quantities:
-            pairs = _pairs(summary, summary.instances(collection=collection), quantity)
+            instances = summary.instances(collection=collection)
+            pairs = _pairs(summary, instances, quantity, set(references))
             if pairs:
                 found[collection or ALL, quantity] = pairs
     return found
 
 
 def _pairs(
-    summary: Summary, instances: Sequence[tuple[str, float]], quantity: Quantity
+    summary: Summary,
+    instances: Sequence[tuple[str, float]],
+    quantity: Quantity,
+    references: set[str],
 ) -> list[Comparison]:
-    """Compare all methods with kempe and KSKM, and correct the p-values together."""
+    """Compare all methods with some, and correct the p-values together."""
     compared = [
         _comparison(first, second, summary.paired_means(first, second, quantity, instances))
         for first, second in combinations(summary.methods(), 2)
-        if {first, second} & {*UNPUBLISHED, BASELINE}
+        if {first, second} & references
     ]
     return corrected([pair for pair in compared if pair.n])
 
@@ -101,12 +145,14 @@ def _comparison(first: str, second: str, means: PairedMeans) -> Comparison:
     )
 
 
-def _write_text(path: Path, text: str) -> None:
+def write_text(path: Path, text: str) -> None:
+    """Write a file whole or not at all."""
     with replacing(path) as file:
         file.write(text)
 
 
-def _write_runs(path: Path, records: Iterable[Record]) -> None:
+def write_runs(path: Path, records: Iterable[Record]) -> None:
+    """Write a line for each run, without its history."""
     names = [item.name for item in fields(Record) if item.name not in ("history", "options")]
     with replacing(path) as file:
         writer = csv.writer(file)
@@ -114,34 +160,8 @@ def _write_runs(path: Path, records: Iterable[Record]) -> None:
         writer.writerows([getattr(record, name) for name in names] for record in records)
 
 
-def _write_cells(path: Path, table: PaperTable) -> None:
-    head = (
-        "dataset,level,quantity,method,paper,ours,low,high,data_sets,data_sets_tried,"
-        "data_sets_of,runs,seeds,ended_by_limit,agrees_in_size,agrees_in_direction,cause"
-    )
-    with replacing(path) as file:
-        writer = csv.writer(file)
-        writer.writerow(head.split(","))
-        writer.writerows(_cell_row(cell) for cell in table.cells)
-
-
-def _cell_row(cell: TableCell) -> list[Any]:
-    ours = cell.ours
-    numbers = [""] * 9 if ours is None else list(asdict(ours).values())
-    return [
-        cell.dataset,
-        cell.level,
-        cell.quantity,
-        cell.method,
-        cell.paper,
-        *numbers,
-        cell.size,
-        cell.direction,
-        "" if cell.cause is None else cell.cause.name,
-    ]
-
-
-def _write_comparisons(path: Path, comparisons: dict[tuple[str, str], list[Comparison]]) -> None:
+def write_comparisons(path: Path, comparisons: Comparisons) -> None:
+    """Write a line for each paired test."""
     with replacing(path) as file:
         writer = csv.writer(file)
         writer.writerow(["collection", "quantity", *(item.name for item in fields(Comparison))])
@@ -149,22 +169,13 @@ def _write_comparisons(path: Path, comparisons: dict[tuple[str, str], list[Compa
             writer.writerows([collection, quantity, *asdict(pair).values()] for pair in pairs)
 
 
-# Markdown
-
-
-def markdown_summary(
-    records: Sequence[Record],
-    tables: Sequence[PaperTable],
-    comparisons: dict[tuple[str, str], list[Comparison]],
-) -> str:
-    """Agreement with the paper per table that has runs, and the paired tests over all instances."""
-    covered = [table for table in tables if table.has_runs]
-    parts = [verdict(covered, len(records), sum(record.ok for record in records))]
-    parts += [_markdown_agreement(covered)] if covered else []
-    for (collection, quantity), pairs in comparisons.items():
-        if collection == ALL and max(pair.n for pair in pairs) > 1:
-            parts.append(f"Paired tests, {in_sentence(quantity)}:\n\n{_markdown_tests(pairs)}")
-    return "\n\n".join(parts) + "\n"
+def markdown_tests(comparisons: Comparisons) -> list[str]:
+    """Give the paired tests over all collections that rest on several instances, as tables."""
+    return [
+        f"Paired tests, {in_sentence(quantity)}:\n\n{_markdown_tests(pairs)}"
+        for (collection, quantity), pairs in comparisons.items()
+        if collection == ALL and max(pair.n for pair in pairs) > 1
+    ]
 
 
 def _markdown_tests(pairs: Sequence[Comparison]) -> str:
@@ -179,24 +190,3 @@ def _markdown_tests(pairs: Sequence[Comparison]) -> str:
         for pair in pairs
     ]
     return "\n".join([head, f"|---|---|{'---:|' * 8}", *rows])
-
-
-def _markdown_agreement(tables: Sequence[PaperTable]) -> str:
-    lines = [
-        "| table of the paper | agree in direction | two like ours | opposite | agree in size "
-        "| explained | unexplained | partial |",
-        "|---|---|---|---|---|---|---|---|",
-    ]
-    rows = [(table.spec.title, table.agreement()) for table in tables]
-    for title, counts in [*rows, ("**all tables**", total_agreement(tables))]:
-        direction = _of(counts.direction, counts.directed)
-        direction += f" | {counts.repeatable:.0f} | {counts.opposed}"
-        size = _of(counts.size, counts.compared)
-        differ = f"{counts.explained} | {counts.unexplained}"
-        lines.append(f"| {title} | {direction} | {size} | {differ} | {counts.partial} |")
-    causes = [f"- {table.spec.title}: {why(table)}" for table in tables if table.differences]
-    return "\n".join([*lines, *([""] if causes else []), *causes])
-
-
-def _of(part: int, whole: int) -> str:
-    return f"{part} of {whole}" if whole else "–"

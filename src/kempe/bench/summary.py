@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -13,19 +13,12 @@ from numpy.typing import NDArray
 
 from kempe import datasets, methods
 from kempe.bench.plan import MAIN
-from kempe.bench.rule import PAPER_SEEDS
 from kempe.bench.statistics import Estimate, bootstrap_interval
 from kempe.bench.store import NO_DATA, Record
 from kempe.datasets.catalogue import COLLECTIONS
 
-BASELINE = "KSKM"
-"""Method that multiples refer to, as in the paper."""
-
 ALL = "all collections"
 """Name under which results over all collections together are shown."""
-
-POPULATION = ("S_MDEClust",)
-"""Methods of which one run is set against the best of all runs of another, as in the paper."""
 
 Quantity = Literal["inertia", "time", "success", "ari"]
 
@@ -86,21 +79,6 @@ class Cell:
             return float(values.sum())
         return float(values.min() if quantity == "inertia" else values.max())
 
-    def best_of(self, quantity: Quantity, count: int) -> float:
-        """Lowest inertia or total time of so many seeds, the mean if there are several times that.
-
-        Parameters
-        ----------
-        count
-            Seeds that belong together: the first so many, the next so many, and on.
-        """
-        groups: dict[int, list[Record]] = {}
-        for run in self.runs:
-            groups.setdefault(run.seed // count, []).append(run)
-        bests = np.array([Cell(tuple(runs)).best(quantity) for runs in groups.values()])
-        known = bests[~np.isnan(bests)]
-        return float(known.mean()) if known.size else math.nan
-
     def estimate(self, quantity: Quantity) -> Estimate:
         """Mean over seeds with its interval."""
         values = self.values(quantity)
@@ -138,10 +116,6 @@ class PairedMeans:
     seeds: tuple[int, int]
     limits: tuple[float, ...]
     n_limited: int
-
-
-Condense = Callable[[Cell, Quantity], float]
-"""How the runs of a cell become one number."""
 
 
 class Summary:
@@ -236,7 +210,7 @@ class Summary:
             (self.cell(MAIN, *item, first), self.cell(MAIN, *item, second)) for item in instances
         ]
         both = [(a, b) for a, b in cells if a is not None and b is not None]
-        in_time = [_at_common_seeds(a.in_time, b.in_time) for a, b in both]
+        in_time = [at_common_seeds(a.in_time, b.in_time) for a, b in both]
         pairs = [pair for pair in in_time if pair is not None]
         means = np.array(
             [[cell.mean(quantity) for cell in pair] for pair in pairs], dtype=np.float64
@@ -254,129 +228,15 @@ class Summary:
             ),
         )
 
-    def rate(
-        self, variant: str, names: Sequence[str], level: float, method: str
-    ) -> Estimate | None:
-        """Share of successful runs over some data sets."""
-        cells = self._cells(variant, names, level, method)
-        if not cells:
-            return None
-        runs = np.concatenate([cell.values("success") for cell in cells])
-        low, high = bootstrap_interval(runs)
-        return Estimate(
-            float(runs.mean()),
-            low,
-            high,
-            n_sets=len(cells),
-            n_sets_tried=len(cells),
-            n_sets_wanted=len(names),
-            n_runs=runs.size,
-            n_seeds=min(len(cell.seeds) for cell in cells),
-            n_limited=sum(cell.n_limited for cell in cells),
-        )
 
-    def multiple(
-        self,
-        variant: str,
-        names: Sequence[str],
-        level: float,
-        method: str,
-        quantity: Quantity,
-        *,
-        best: bool = False,
-    ) -> Estimate | None:
-        """Mean over data sets of a quantity divided by that of the baseline.
-
-        Both are taken over the seeds that both have runs of. The interval is over seeds: the mean
-        over data sets is taken for each seed, and these means are resampled.
-
-        Parameters
-        ----------
-        best
-            Take the lowest inertia and the total time of ten seeds instead of means; of a method
-            that has a population, one run.
-        """
-        alone = best and method in POPULATION
-        pairs = self.pairs(variant, names, level, method, alone=alone)
-        if not pairs:
-            return None
-        if not best:
-            return _multiple(pairs, len(names), quantity, Cell.mean, Cell.mean)
-        bests = partial(Cell.best_of, count=PAPER_SEEDS)
-        ours = partial(Cell.best_of, count=1) if alone else bests
-        estimate = _multiple(pairs, len(names), quantity, ours, bests)
-        return replace(estimate, low=math.nan, high=math.nan)
-
-    def pairs(
-        self, variant: str, names: Sequence[str], level: float, method: str, *, alone: bool = False
-    ) -> list[tuple[Cell, Cell]]:
-        """Give the runs of a method and of the baseline on some data sets, at their common seeds.
-
-        Parameters
-        ----------
-        alone
-            Whether the two need no common seeds.
-        """
-        found = []
-        for name in names:
-            cell = self.cell(variant, name, level, method)
-            base = self.cell(variant, name, level, BASELINE)
-            pair = (cell, base) if alone and cell and base else _at_common_seeds(cell, base)
-            if pair is not None:
-                found.append(pair)
-        return found
-
-    def _cells(self, variant: str, names: Sequence[str], level: float, method: str) -> list[Cell]:
-        cells = [self.cell(variant, name, level, method) for name in names]
-        return [cell for cell in cells if cell is not None]
-
-
-def _at_common_seeds(first: Cell | None, second: Cell | None) -> tuple[Cell, Cell] | None:
+def at_common_seeds(first: Cell | None, second: Cell | None) -> tuple[Cell, Cell] | None:
+    """Give the runs of two cells at the seeds that both have, ``None`` if there are none."""
     if first is None or second is None or not first.seeds & second.seeds:
         return None
     return first.at(second.seeds), second.at(first.seeds)
-
-
-def _multiple(
-    pairs: Sequence[tuple[Cell, Cell]],
-    n_wanted: int,
-    quantity: Quantity,
-    condense: Condense,
-    condense_base: Condense,
-) -> Estimate:
-    """Mean ratio of the cells of a method to those of the baseline."""
-    solved = [(cell, base) for cell, base in pairs if cell.solved and base.solved]
-    references = [condense_base(base, quantity) for _, base in solved]
-    ratios = [
-        condense(cell, quantity) / one for (cell, _), one in zip(solved, references, strict=True)
-    ]
-    per_seed = [
-        {
-            run.seed: value / one
-            for run, value in zip(cell.solved, cell.values(quantity), strict=True)
-        }
-        for (cell, _), one in zip(solved, references, strict=True)
-    ]
-    low, high = bootstrap_interval(_seed_means(per_seed)) if solved else (math.nan, math.nan)
-    return Estimate(
-        float(np.mean(ratios)) if ratios else math.nan,
-        low,
-        high,
-        n_sets=len(solved),
-        n_sets_tried=len(pairs),
-        n_sets_wanted=n_wanted,
-        n_runs=sum(len(cell.solved) for cell, _ in solved),
-        n_seeds=min(len(cell.seeds) for cell, _ in pairs),
-        n_limited=sum(cell.n_limited for cell, _ in pairs),
-    )
 
 
 def sort_methods(found: Iterable[str]) -> list[str]:
     """Put methods in the order of the paper, ours first and unknown ones last."""
     rank = {name: number for number, name in enumerate(methods.names())}
     return sorted(found, key=lambda name: (rank.get(name, len(rank)), name))
-
-
-def _seed_means(per_seed: Sequence[dict[int, float]]) -> list[float]:
-    seeds = sorted(set().union(*per_seed))
-    return [float(np.mean([item[seed] for item in per_seed if seed in item])) for seed in seeds]

@@ -40,7 +40,7 @@ COMMANDS = {
     "methods": Command("listing", "List the methods that --method understands."),
     "certify": Command("certify", "Prove how far a clustering is from the best one at most."),
     "verify": Command("verify", "Check a certificate against the data."),
-    "bench": Command("bench", "Run and report the benchmarks of the paper."),
+    "bench": Command("bench", "Run methods on many data sets by a plan, and report on them."),
 }
 
 

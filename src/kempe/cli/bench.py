@@ -1,4 +1,4 @@
-"""``kempe bench``: run benchmark plans and compare the results with the paper."""
+"""``kempe bench``: run plans, which are methods on many data sets, and report on them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kempe.cli.errors import BAD_INPUT, INTERRUPTED, NOTHING_FOUND
 from kempe.cli.own import with_own_data
 
 app = typer.Typer(
-    help="Run and report the benchmarks of the paper.",
+    help="Run methods on many data sets by a plan, and report on them.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -22,9 +22,7 @@ app = typer.Typer(
 # Reasons that are no doing of the method.
 NOT_OF_THE_METHOD = ("no data", "error")
 
-PlanArgument = Annotated[
-    str, typer.Argument(metavar="PLAN", help="A TOML file, or the name of a shipped plan.")
-]
+PlanArgument = Annotated[Path, typer.Argument(metavar="PLAN", help="A TOML file.")]
 
 
 @app.command()
@@ -71,7 +69,7 @@ def run(
     try:
         chosen = load_plan(plan).restricted(method or (), dataset or (), seeds, time_limit)
         target = Store(store or Path("results") / chosen.name)
-        chosen = with_own_data(chosen, Path(plan).parent, target.folder)
+        chosen = with_own_data(chosen, plan.parent, target.folder)
         with PlanProgress(chosen.name, console) as progress:
             records = run_plan(
                 chosen,
@@ -124,7 +122,7 @@ def report(
         typer.Option(metavar="FOLDER", help="Folder to write to. [default: <first store>/report]"),
     ] = None,
 ) -> None:
-    """Write tables and figures beside those of the paper: HTML, LaTeX and CSV."""
+    """Write tables, figures and paired tests: HTML, CSV and Markdown."""
     from kempe.bench.report import write_report
     from kempe.bench.store import StoreError
 
@@ -152,18 +150,6 @@ def pack(
         raise typer.BadParameter(f"no runs in {store}")
     for path in written:
         typer.echo(f"Wrote {path} ({path.stat().st_size:,} bytes)")
-
-
-@app.command()
-def plans() -> None:
-    """List the shipped plans."""
-    from kempe.bench import load_plan, shipped_plans
-
-    table = Table("plan", "runs", "what")
-    for name in shipped_plans():
-        plan = load_plan(name)
-        table.add_row(name, f"{len(plan.tasks()):,}", plan.description)
-    Console().print(table)
 
 
 @app.command()

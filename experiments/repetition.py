@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kempe.bench.rule import PAPER_SEEDS, Kind, Rule
+from experiments.rule import PAPER_SEEDS, Kind, Rule
 from kempe.bench.summary import Cell, Quantity
 
 REPETITIONS = 200

@@ -7,16 +7,18 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
-from importlib import resources
+from pathlib import Path
 from typing import NamedTuple
 
+from experiments.causes import Cause, Difference, cause_of
+from experiments.multiples import BASELINE, POPULATION, multiple, pairs, rate
+from experiments.repetition import Repetition
+from experiments.rule import FINE_MULTIPLE, INERTIA, LOOSE_RATE, MULTIPLE, RATE, TIME, Kind, Rule
 from kempe import datasets
-from kempe.bench.causes import Cause, Difference, cause_of
 from kempe.bench.plan import MAIN
-from kempe.bench.repetition import Repetition
-from kempe.bench.rule import FINE_MULTIPLE, INERTIA, LOOSE_RATE, MULTIPLE, RATE, TIME, Kind, Rule
 from kempe.bench.statistics import Estimate
-from kempe.bench.summary import BASELINE, POPULATION, Quantity, Summary, sort_methods
+from kempe.bench.summary import Quantity, Summary, sort_methods
+from kempe.bench.wording import format_number
 
 UNPUBLISHED = ("kempe",)
 """Methods that get a column although the paper does not have them."""
@@ -279,12 +281,14 @@ def _cells(spec: TableSpec, summary: Summary) -> Iterator[TableCell]:
             for method in [*methods, *extra]:
                 paper = published.get((dataset, level, quantity, method))
                 base = published.get((dataset, level, quantity, BASELINE))
-                rate = published.get((dataset, level, "success", method))
+                solved = published.get((dataset, level, "success", method))
                 given = kind in ("multiple", "best") and method == BASELINE
                 verdict = (
                     Verdict()
                     if given
-                    else _judge(spec, rule, method, ours[method], ours[BASELINE], paper, base, rate)
+                    else _judge(
+                        spec, rule, method, ours[method], ours[BASELINE], paper, base, solved
+                    )
                 )
                 cell = TableCell(
                     *(dataset, level, quantity, method, paper, ours[method]), *verdict, given
@@ -300,8 +304,8 @@ def _repetition(
 ) -> Repetition:
     alone = kind == "best" and cell.method in POPULATION
     names = _members(cell.dataset)
-    pairs = summary.pairs(spec.variant, names, cell.level, cell.method, alone=alone)
-    return Repetition(pairs, cell.quantity, kind, rule, spec.decimals, alone)
+    runs = pairs(summary, spec.variant, names, cell.level, cell.method, alone=alone)
+    return Repetition(runs, cell.quantity, kind, rule, spec.decimals, alone)
 
 
 def _cause(cell: TableCell) -> Cause | None:
@@ -330,12 +334,12 @@ def _ours(
 ) -> Estimate | None:
     names = _members(dataset)
     if kind == "rate":
-        return summary.rate(variant, names, level, method)
+        return rate(summary, variant, names, level, method)
     if kind == "absolute":
         cell = summary.cell(variant, names[0], level, method)
         return None if cell is None else cell.estimate(quantity)
     best = kind == "best"
-    return summary.multiple(variant, names, level, method, quantity, best=best)
+    return multiple(summary, variant, names, level, method, quantity, best=best)
 
 
 def _judge(
@@ -376,20 +380,9 @@ def _members(dataset: str) -> tuple[str, ...]:
 @cache
 def paper_values() -> dict[tuple[str, str, float, str, str], float | None]:
     """Give the numbers of the paper by the columns of the file; ``None`` for a dash."""
-    file = resources.files("kempe.bench").joinpath("paper_tables.csv")
+    text = (Path(__file__).parent / "paper_tables.csv").read_text(encoding="utf-8")
     values = {}
-    for row in csv.DictReader(file.read_text(encoding="utf-8").splitlines()):
+    for row in csv.DictReader(text.splitlines()):
         key = (row["table"], row["dataset"], float(row["level"]), row["quantity"], row["method"])
         values[key] = float(row["value"]) if row["value"] else None
     return values
-
-
-def format_number(value: float | None, cell_kind: str, decimals: int = 2) -> str:
-    """Print a number as the tables do."""
-    if value is None or math.isnan(value):
-        return "–"
-    if cell_kind == "time" and 0 < abs(value) < 0.01:
-        return f"{value:.2g}"
-    if abs(value) >= 1e5:
-        return f"{value:,.0f}"
-    return f"{value:,.{decimals}f}"

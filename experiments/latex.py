@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from kempe.bench.tables import PaperTable, TableCell
-from kempe.bench.wording import HEADINGS, rule_in_words
+from experiments.tables import PaperTable, TableCell
+from experiments.wording import rule_in_words
+from kempe.bench.wording import HEADINGS
 
 
 def latex_table(table: PaperTable) -> str:

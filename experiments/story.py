@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from experiments.multiples import BASELINE
+from experiments.tables import UNPUBLISHED, PaperTable, total_agreement
 from kempe.bench.plan import MAIN
-from kempe.bench.summary import BASELINE, Cell, Summary
-from kempe.bench.tables import UNPUBLISHED, PaperTable, total_agreement
+from kempe.bench.summary import Cell, Summary
 
 OURS = UNPUBLISHED[0]
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from kempe.bench.rule import PAPER_SEEDS
+from experiments.rule import PAPER_SEEDS
 from kempe.bench.statistics import Estimate
 
 PAPER_LIMIT = 3600.0

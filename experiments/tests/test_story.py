@@ -1,10 +1,10 @@
 """The three sentences at the top of a report, on runs worked by hand."""
 
+from experiments.story import findings
+from experiments.tables import build_tables
 from kempe import datasets
 from kempe.bench import Record, Task
-from kempe.bench.story import findings
 from kempe.bench.summary import Summary
-from kempe.bench.tables import build_tables
 
 NAMES = datasets.names("COL2")[:12]
 

@@ -5,10 +5,11 @@ from dataclasses import replace
 
 import pytest
 
+from experiments.multiples import best_of, multiple, rate
+from experiments.tables import INERTIA, MULTIPLE, RATE, TIME, build_tables, paper_values
 from kempe import datasets
 from kempe.bench import Record, Task
 from kempe.bench.summary import Summary
-from kempe.bench.tables import INERTIA, MULTIPLE, RATE, TIME, build_tables, paper_values
 
 
 def run(dataset, level, method, seed=0, inertia=None, time=None, variant="main"):
@@ -60,17 +61,17 @@ def test_multiples_are_means_of_ratios_over_the_sets_that_both_solved():
     ]
     summary = Summary(records)
     names = datasets.names("COL4")
-    found = summary.multiple("main", names, 0.01, "PCCC", "inertia")
+    found = multiple(summary, "main", names, 0.01, "PCCC", "inertia")
     assert found.value == pytest.approx((1.2 + 0.9) / 2)
     assert (found.n_sets, found.n_sets_tried, found.n_sets_wanted, found.n_runs) == (2, 2, 6, 3)
     assert found.partial
-    best = summary.multiple("main", names, 0.01, "PCCC", "inertia", best=True)
+    best = multiple(summary, "main", names, 0.01, "PCCC", "inertia", best=True)
     assert best.value == pytest.approx((10 / 8 + 0.9) / 2)
-    total = summary.multiple("main", names, 0.01, "PCCC", "time", best=True)
+    total = multiple(summary, "main", names, 0.01, "PCCC", "time", best=True)
     assert total.value == pytest.approx((2 / 2 + 1 / 1) / 2)
-    rate = summary.rate("main", names, 0.01, "PCCC")
-    assert rate.value == pytest.approx(4 / 5)
-    assert summary.multiple("main", names, 0.01, "COPKM", "inertia") is None
+    solved = rate(summary, "main", names, 0.01, "PCCC")
+    assert solved.value == pytest.approx(4 / 5)
+    assert multiple(summary, "main", names, 0.01, "COPKM", "inertia") is None
 
 
 def test_multiples_are_over_the_seeds_that_both_have():
@@ -82,17 +83,17 @@ def test_multiples_are_over_the_seeds_that_both_have():
     ]
     summary = Summary(records)
 
-    def multiple(method, quantity, best):
-        return summary.multiple("main", [a], 0.01, method, quantity, best=best)
+    def of(method, quantity, best):
+        return multiple(summary, "main", [a], 0.01, method, quantity, best=best)
 
-    assert multiple("PCCC", "inertia", False).value == pytest.approx(15 / 10)
-    assert multiple("PCCC", "inertia", True).value == pytest.approx(10 / 8)
-    assert multiple("PCCC", "time", True).value == pytest.approx(10 / 4)
-    assert multiple("PCCC", "time", True).n_seeds == 2
+    assert of("PCCC", "inertia", False).value == pytest.approx(15 / 10)
+    assert of("PCCC", "inertia", True).value == pytest.approx(10 / 8)
+    assert of("PCCC", "time", True).value == pytest.approx(10 / 4)
+    assert of("PCCC", "time", True).n_seeds == 2
     # One run of a population stands against all runs of another method.
-    assert multiple("S_MDEClust", "inertia", True).value == pytest.approx(2 / 1)
-    assert multiple("S_MDEClust", "time", True).value == pytest.approx(12 / 6)
-    assert multiple("S_MDEClust", "time", False).value == pytest.approx(12 / 2)
+    assert of("S_MDEClust", "inertia", True).value == pytest.approx(2 / 1)
+    assert of("S_MDEClust", "time", True).value == pytest.approx(12 / 6)
+    assert of("S_MDEClust", "time", False).value == pytest.approx(12 / 2)
     means = summary.paired_means("KSKM", "PCCC", "inertia", [(a, 0.01), (a, 0.05)])
     assert (means.first, means.second, means.seeds) == (10, 15, (2, 2))
 
@@ -261,8 +262,8 @@ def test_runs_that_the_limit_ended_are_marked_and_left_out_of_tests():
     means = summary.paired_means("KSKM", "PCCC", "inertia", [(name, 0.01) for name in (a, b, c)])
     assert (means.first, means.second) == (10, 12)
     assert (means.seeds, means.limits, means.n_limited) == ((1, 1), (3600.0,), 1)
-    assert summary.multiple("main", [a, b], 0.01, "PCCC", "inertia").n_limited == 3
-    assert summary.rate("main", [a, b], 0.01, "PCCC").n_limited == 3
+    assert multiple(summary, "main", [a, b], 0.01, "PCCC", "inertia").n_limited == 3
+    assert rate(summary, "main", [a, b], 0.01, "PCCC").n_limited == 3
 
 
 def test_a_difference_counts_as_explained_or_not():
@@ -287,6 +288,6 @@ def test_the_best_of_ten_is_a_mean_where_there_are_several_tens():
     summary = Summary([*tens, *alone])
     base = summary.cell("main", name, 0.01, "KSKM")
     assert base.best("inertia") == 1.0
-    assert base.best_of("inertia", 10) == pytest.approx((11.0 + 1.0) / 2)
-    one_run = summary.multiple("main", [name], 0.01, "S_MDEClust", "inertia", best=True)
+    assert best_of(base, "inertia", 10) == pytest.approx((11.0 + 1.0) / 2)
+    one_run = multiple(summary, "main", [name], 0.01, "S_MDEClust", "inertia", best=True)
     assert one_run.value == pytest.approx(6.0 / 6.0)

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from kempe.bench.causes import Difference, cause_of
+from experiments.causes import Difference, cause_of
 from kempe.bench.statistics import Estimate
 
 # Ten seeds, so that the paper's mean may lie beyond the interval by a factor of the root of two.

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from kempe.bench.repetition import REPETITIONS, Repetition
-from kempe.bench.rule import MULTIPLE, PAPER_SEEDS, RATE
+from experiments.repetition import REPETITIONS, Repetition
+from experiments.rule import MULTIPLE, PAPER_SEEDS, RATE
 from kempe.bench.store import Record
 from kempe.bench.summary import Cell
 

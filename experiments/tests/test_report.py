@@ -1,0 +1,147 @@
+"""The report on the paper's tables, on a small store: files, marks, figures."""
+
+import csv
+
+import numpy as np
+import pytest
+
+from experiments.figures import class_means
+from experiments.report import write_report
+from experiments.tables import SPECS, Agreement
+from experiments.wording import agreement_in_words
+from html_reader import Reader
+from kempe import datasets
+from kempe.bench import Record, Store, Task
+
+WITH_RUNS = {"success-rate", "inertia", "time", "reposition", "smde-inertia", "smde-time"}
+FACTORS = {"kempe": 0.9, "KSKM": 1.0, "PCCC": 1.3, "COPKM": 1.1}
+
+
+@pytest.fixture(scope="module")
+def small_store(tmp_path_factory):
+    store = Store(tmp_path_factory.mktemp("store"))
+    store.add_environment(
+        "abc", {"processor": "P<1>", "cores": 2, "python": "3", "packages": {"kempe": "0"}}
+    )
+    with store.writing() as append:
+        for name in datasets.names("COL2")[:-1] + datasets.names("COL3")[:1]:
+            for method, factor in FACTORS.items():
+                for seed in (0, 1, 2):
+                    append(made(name, method, factor, seed))
+    return store
+
+
+def made(name, method, factor, seed):
+    task = Task("main", name, 0.05, method, seed)
+    if method == "COPKM" and seed == 2:
+        return Record.of(task, "failed", reason="no solution: <stuck>")
+    value = 100 * factor + seed
+    return Record.of(
+        task,
+        "ok",
+        inertia=value,
+        ari=0.5,
+        cpu_s=factor**3,
+        wall_s=factor**3,
+        violations=0,
+        history=[(0.01, 2 * value), (0.1, value)],
+        environment="abc",
+    )
+
+
+@pytest.fixture(scope="module")
+def page(small_store, tmp_path_factory):
+    path = write_report([small_store.folder], tmp_path_factory.mktemp("report"))
+    return path, path.read_text(encoding="utf-8")
+
+
+def test_the_page_is_well_formed_and_stands_alone(page):
+    _, text = page
+    reader = Reader()
+    reader.feed(text)
+    assert reader.open == []
+    assert len(reader.ids) == len(set(reader.ids))
+    assert sum(tag == "svg" for tag, _ in reader.tags) == 5
+    for tag, attributes in reader.tags:
+        assert tag != "script"
+        for name in ("src", "href", "xlink:href"):
+            assert attributes.get(name, "#").startswith("#"), (tag, attributes)
+    assert "P&lt;1&gt;" in text
+
+
+def test_cells_off_the_paper_are_marked_and_counted(page):
+    _, text = page
+    assert 'title="PCCC: 1.29703' in text
+    assert "1.30<i>▲</i><small>1.04</small>" in text
+    assert "14 of 15 data sets" in text
+    assert "42 runs" in text
+
+
+def test_every_table_with_runs_has_a_csv_and_a_latex_file(page):
+    folder = page[0].parent / "tables"
+    assert {path.stem for path in folder.glob("*.csv")} == WITH_RUNS
+    assert {path.stem for path in folder.glob("*.tex")} == WITH_RUNS
+    with open(folder / "inertia.csv", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["method"] == "PCCC" and row["ours"]]
+    assert {row["dataset"] for row in rows} == {"COL2", "COL3"}
+    assert float(rows[0]["ours"]) == pytest.approx(131 / 101)
+    assert rows[0]["paper"] == "1.04"
+    assert rows[0]["data_sets"] == "14"
+    assert rows[0]["agrees_in_size"] == "False"
+    assert rows[0]["agrees_in_direction"] == "True"
+    latex = (folder / "inertia.tex").read_text()
+    assert r"\textit{\textbf{1.30}} (1.04)" in latex
+    assert latex.count("{") == latex.count("}")
+
+
+def test_tables_of_the_paper_without_runs_are_not_spoken_of(page):
+    _, text = page
+    for spec in SPECS:
+        assert (f"<section id={spec.name}>" in text) == (spec.name in WITH_RUNS)
+        assert (f'href="#{spec.name}"' in text) == (spec.name in WITH_RUNS)
+    assert "1,249.09" not in text  # a row without runs in a table with runs
+    assert "3,602.63" not in text  # a table without runs
+
+
+def test_what_was_run_is_stated(page):
+    _, text = page
+    assert "<td>14 of 150<small>3 seeds</small></td><td>1 of 96<small>3 seeds</small></td>" in text
+    assert "<th scope=col>PCCC<small>3 seeds</small></th>" in text
+
+
+def test_the_agreement_per_table_is_said_in_words_and_in_a_table(page):
+    path, text = page
+    summary = (path.parent / "summary.md").read_text(encoding="utf-8")
+    verdict, agreement, tests, *_ = summary.split("\n\n")
+    assert verdict in text
+    assert tests == "Paired tests, inertia:"
+    lines = agreement.splitlines()
+    counts = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines[2:]]
+    titles = [spec.title for spec in SPECS if spec.name in WITH_RUNS]
+    assert [row[0] for row in counts] == [*titles, "**all tables**"]
+    assert sum(int(row[7]) for row in counts[:-1]) == int(counts[-1][7]) > 0
+    assert verdict.startswith("180 runs, of which 165 ended with a clustering. No cell of the")
+
+
+def test_cells_without_runs_are_counted_once_most_of_the_paper_is_there():
+    counts = {"published": 10, "size": 3, "directed": 4, "direction": 2, "partial": 1, "missing": 3}
+    assert "Of 10 cells" in agreement_in_words(Agreement(compared=6, **counts))
+    assert "only, 3 none." in agreement_in_words(Agreement(compared=6, **counts))
+    assert "none" not in agreement_in_words(Agreement(compared=4, **counts))
+
+
+def test_runs_and_tests_are_written_too(page):
+    with open(page[0].parent / "runs.csv", newline="") as file:
+        assert len(list(csv.DictReader(file))) == 15 * 4 * 3
+    with open(page[0].parent / "comparisons.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    first = rows[0]
+    assert (first["collection"], first["quantity"]) == ("all collections", "inertia")
+    assert (first["first"], first["second"], first["wins"]) == ("kempe", "KSKM", "15")
+    assert float(first["p_holm"]) < 0.01
+
+
+def test_size_classes_are_averaged_geometrically():
+    rows, times = class_means(np.array([[100, 1.0], [100, 4.0], [1000, 3.0]]))
+    assert rows.tolist() == pytest.approx([100, 1000])
+    assert times.tolist() == pytest.approx([2, 3])

@@ -1,0 +1,81 @@
+"""What the page, the LaTeX tables and the summary say about the paper's tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from experiments.causes import CAUSES
+from experiments.multiples import BASELINE
+from experiments.rule import Rule
+from experiments.tables import Agreement, PaperTable, total_agreement
+from kempe.bench.wording import outcome_in_words
+
+
+def verdict(tables: Sequence[PaperTable], n_runs: int, n_solved: int) -> str:
+    """Say how many runs there are, and how much of the paper's tables they cover and agree with.
+
+    Parameters
+    ----------
+    tables
+        Those that have runs.
+    """
+    runs = outcome_in_words(n_runs, n_solved)
+    if not tables:
+        return f"{runs} None of them is on a data set and level of the paper's tables."
+    return f"{runs} {agreement_in_words(total_agreement(tables))}"
+
+
+def agreement_in_words(total: Agreement) -> str:
+    """Say how many cells of the paper were compared and agree."""
+    if not total.compared:
+        return "No cell of the paper has runs on all its data sets, so none is compared."
+    # Where most of the paper is repeated, what is left out matters; elsewhere it is no news.
+    none = f", {total.missing:,} none" if 2 * total.compared > total.published else ""
+    untimed, agreeing = (
+        total.directed - total.timed_directed,
+        total.direction - total.timed_direction,
+    )
+    return (
+        f"Of {total.published:,} cells of the paper, {total.compared:,} have runs on all their "
+        "data sets. "
+        f"{total.size:,} of these agree in size ({_percent(total.size, total.compared)}); "
+        f"{total.direction:,} of the {total.directed:,} that say better or worse than {BASELINE} "
+        f"agree in direction ({_percent(total.direction, total.directed)}), {total.rounded:,} more "
+        f"do within the rounding of the paper's digits "
+        f"({_percent(total.direction + total.rounded, total.directed)} with them), "
+        f"{total.opposed:,} say the opposite and the rest are equal to it in one of the two; apart "
+        f"from CPU times {agreeing:,} of {untimed:,} agree ({_percent(agreeing, untimed)}). "
+        "Two experiments like ours, with other starts, would agree with each other in "
+        f"{total.repeatable:,.0f} ({_percent(total.repeatable, total.directed)}). "
+        f"Of the cells that differ, {total.explained:,} have a known cause and "
+        f"{total.unexplained:,} do not. "
+        f"{total.partial:,} cells have runs on some of their data sets only{none}."
+    )
+
+
+def rule_in_words(rule: Rule) -> str:
+    """Say when numbers agree in size, and when a method counts as equal to the baseline."""
+    size = {
+        "difference": f"within ±{rule.size:g}",
+        "share": f"within {100 * rule.size:g} %",
+        "factor": f"within a factor of {rule.size:g}",
+    }[rule.scale]
+    return f"{size}; equal to {BASELINE} within {100 * rule.equal:g} %"
+
+
+def why(table: PaperTable) -> str:
+    """Say why a table differs from the paper's, in a line."""
+    cells = table.differences
+    if not cells:
+        return "no cell that was run differs."
+    parts = []
+    for cause in CAUSES:
+        count = sum(cell.cause == cause for cell in cells)
+        parts += [f"{count} {cause.name} ({cause.words})"] if count else []
+    unknown = sum(cell.cause is None for cell in cells)
+    parts += [f"{unknown} unexplained"] if unknown else []
+    return f"{len(cells)} cells differ: {'; '.join(parts)}."
+
+
+def _percent(part: float, whole: int) -> str:
+    return f"{100 * part / whole:.0f} %" if whole else "–"
