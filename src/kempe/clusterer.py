@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import cache
@@ -13,7 +13,7 @@ from inspect import signature
 from math import isfinite, isqrt, log2
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any, ClassVar, Self, TypeGuard
+from typing import Any, ClassVar, Self, TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.random.bit_generator import ISeedSequence
@@ -39,6 +39,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from threadpoolctl import ThreadpoolController
 
 from kempe.constraints import Constraints, as_constraints
+from kempe.exact.new_rows import assign_new_rows
 from kempe.exceptions import Interrupted, NoSolutionFoundError
 from kempe.model_file import write_model
 from kempe.problem import Problem
@@ -60,6 +61,8 @@ MOST_BINARY_DIGITS = 1000
 # busy. Up to the first number SciPy's plain loop is quicker than matrices.
 PLAIN_UP_TO = 2**21
 SERIAL_UP_TO = 2**26
+
+Search: TypeAlias = Callable[[Problem, Recorder, np.random.Generator], Result]
 
 # Rows that are looked at once in order to count distinct ones.
 _DISTINCT_AT_ONCE = 4096
@@ -253,15 +256,39 @@ class ConstrainedClusterer(
         check_is_fitted(self, "cluster_centers_")
         return self._validate_rows(X, reset=False).astype(self.cluster_centers_.dtype, copy=False)
 
-    def predict(self, X: ArrayLike) -> NDArray[np.int32]:
-        """Give the nearest cluster of each row; no constraints apply to new rows.
+    def predict(
+        self,
+        X: ArrayLike,
+        *,
+        must_link: object = None,
+        cannot_link: object = None,
+        constraints: Constraints | None = None,
+    ) -> NDArray[np.int32]:
+        """Give the nearest cluster of each row, or the nearest ones under which pairs hold.
 
         Parameters
         ----------
         X
             Data of shape (n_rows, n_features).
+        must_link, cannot_link
+            Pairs of new rows, and of new rows and rows that the model was fitted to. The rows of
+            ``X`` have the numbers from 0, those of the fit come after them: row ``i`` of the fit
+            is ``len(X) + i``. Rows of the fit keep their clusters and the centres stay; the sum of
+            squared distances of the new rows is the lowest that the pairs permit.
+        constraints
+            Both kinds of pairs as one ``Constraints``, instead of the two arguments above.
+
+        Raises
+        ------
+        InfeasibleConstraintsError
+            If the pairs cannot hold, with a proof.
         """
-        nearest, _ = self._nearest(self._new_data(X))
+        data = self._new_data(X)
+        pairs = as_constraints(must_link, cannot_link, constraints)
+        if pairs.must_link.size or pairs.cannot_link.size:
+            squares = cdist(data, self.cluster_centers_, "sqeuclidean")
+            return assign_new_rows(squares, pairs, np.asarray(self.labels_))
+        nearest, _ = self._nearest(data)
         return nearest
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:
@@ -405,8 +432,15 @@ class SearchingClusterer(ConstrainedClusterer):
     def _mutations(self, problem: Problem) -> int:
         """Give the number of mutations after which a search ends."""
 
-    def _solve(self, problem: Problem) -> Result:
-        """Search ``n_init`` times; a search that finds nothing fails only if all do."""
+    def _solve(self, problem: Problem, search: Search | None = None) -> Result:
+        """Search ``n_init`` times; a search that finds nothing fails only if all do.
+
+        Parameters
+        ----------
+        search
+            Searches once; by default ``_search`` does.
+        """
+        search = self._search if search is None else search
         started = time.perf_counter()
         best: Result | None = None
         failure: Exception | None = None
@@ -414,7 +448,7 @@ class SearchingClusterer(ConstrainedClusterer):
             spent = time.perf_counter() - started
             try:
                 with self._recorder(problem, self._rules(problem), spent=spent) as recorder:
-                    result = self._search(problem, recorder, rng)
+                    result = search(problem, recorder, rng)
             except NoSolutionFoundError as error:
                 failure = failure or error
             except Interrupted:

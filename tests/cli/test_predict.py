@@ -96,3 +96,46 @@ def test_a_model_of_scaled_data_scales_what_it_predicts(run):
     assert pipeline.predict(rows).tolist() == [
         int(label) for label in Path("fit.csv").read_text().split()[1:]
     ]
+
+
+def test_pairs_of_new_rows_hold_on_the_command_line(run):
+    assert (
+        run("fit", "plain.csv", "-k", 3, "--cannot-link", "cl.csv", "--model", "model").exit_code
+        == 0
+    )
+    Path("apart.csv").write_text(
+        "0,3\n1,4\n"
+    )  # the first and the last; the second, a row of the fit
+    Path("together.csv").write_text("1,2\n")
+    pairs = ("--cannot-link", "apart.csv", "--must-link", "together.csv")
+    done = run("predict", "model", "new.csv", *pairs, "-o", "labels.csv")
+    assert done.exit_code == 0, done.output
+    labels = [int(label) for label in Path("labels.csv").read_text().split()[1:]]
+    assert labels[0] != labels[3]
+    assert labels[1] == labels[2]
+    assert labels[1] != kempe.load("model").labels_[0]
+
+
+def test_pairs_that_cannot_hold_are_told_in_ids(run):
+    assert run("fit", "plain.csv", "-k", 3, "--model", "model").exit_code == 0
+    Path("ids.csv").write_text("id,a,b\nann,1,2\nbob,5,6\n")
+    Path("pairs.csv").write_text("ann,bob\n")
+    pairs = ("--cannot-link", "pairs.csv", "--must-link", "pairs.csv", "--id-column", "id")
+    done = run("predict", "model", "ids.csv", *pairs)
+    assert done.exit_code == 3
+    assert "ann = bob" in done.output
+
+
+def test_a_fit_goes_on_from_labels_in_a_file(run):
+    Path("labels.csv").write_text("label\n2\n2\n0\n0\n1\n")
+    Path("cl2.csv").write_text("0,1\n")
+    run("fit", "plain.csv", "-k", 3, "--init-labels", "labels.csv", "-o", "same.csv", "-q")
+    assert Path("same.csv").read_text() == Path("labels.csv").read_text()
+    more = ("--init-labels", "labels.csv", "--cannot-link", "cl2.csv", "--max-mutations", 0)
+    done = run("fit", "plain.csv", "-k", 3, *more, "-o", "apart.csv", "-q")
+    assert done.exit_code == 0, done.output
+    labels = Path("apart.csv").read_text().split()[1:]
+    assert labels[0] != labels[1]
+    refused = run("fit", "plain.csv", "-k", 3, "--init-labels", "labels.csv", "--method", "KSKM")
+    assert refused.exit_code == 2
+    assert "has no --init-labels" in refused.output

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kempe.cli.console import SCREEN, check_outputs
-from kempe.cli.options import DataFile, Header, IdColumn, Ignore
+from kempe.cli.options import (
+    CannotLink,
+    ConstraintsFile,
+    DataFile,
+    Header,
+    IdColumn,
+    Ignore,
+    MustLink,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,32 +37,43 @@ def predict(
             "--output", "-o", metavar="CSV", help="Write the labels here; - for the screen."
         ),
     ] = SCREEN,
+    must_link: MustLink = None,
+    cannot_link: CannotLink = None,
+    constraints: ConstraintsFile = None,
     id_column: IdColumn = None,
     ignore: Ignore = None,
     header: Header = None,
 ) -> None:
     """Give the nearest cluster of each row, by a saved model.
 
-    No constraints apply to new rows. Columns are found by their names if the model and the table
-    have names; other columns do not matter then. The model imputes, encodes and scales as it did
-    when it was fitted.
+    Pairs may be of new rows, by numbers from 0 or by ids, and of new rows and rows of the fit,
+    whose numbers follow those of the new ones. New rows get the nearest clusters under which all
+    pairs hold; rows of the fit keep theirs. Columns are found by their names if the model and the
+    table have names; other columns do not matter then. The model imputes, encodes and scales as it
+    did when it was fitted.
     """
+    from kempe.cli.data import PairOptions, pairs_of, refuse_soft, told_in_ids
     from kempe.cli.labels import write_labels
+    from kempe.constraints import Constraints
     from kempe.methods import load_parts
     from kempe.tables import Ids, open_table
     from kempe.tables.writing import check_writable
 
-    check_outputs([output], [model, data])
+    pair_files = PairOptions(must_link, cannot_link, constraints)
+    check_outputs([output], [model, data, *pair_files.files])
     check_writable(output)
     preparation, estimator = load_parts(model)
     table = open_table(data, header)
     ids = None if id_column is None else Ids(table, table.position(id_column))
     left_out = [*(ignore or []), *([] if id_column is None else [id_column])]
     rows = _rows(table, left_out, preparation, estimator)
-    with warnings.catch_warnings():
+    pairs = pairs_of(pair_files, len(rows) + len(estimator.labels_), ids)
+    refuse_soft(pairs)
+    with warnings.catch_warnings(), told_in_ids(ids):
         # scikit-learn misses the names, which have been looked at.
         warnings.filterwarnings("ignore", "X does not have valid feature names")
-        clusters = estimator.predict(rows).tolist()
+        held = Constraints(pairs.must_link, pairs.cannot_link)
+        clusters = estimator.predict(rows, constraints=held).tolist()
     names = getattr(estimator, "cluster_names_", None)
     write_labels(output, clusters if names is None else [names[c] for c in clusters], ids)
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval
+from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
 from kempe.clusterer import check_squares
@@ -113,7 +114,8 @@ class KempeKMeans(OnOneMachine):
         "n_cells": [Interval(Integral, 1, None, closed="left")],
         "gather_up_to": [Interval(Integral, 0, None, closed="left")],
     }
-    __metadata_request__fit: ClassVar = {"ids": True}
+    # Labels of rows that lie in many memories would have to come in one.
+    __metadata_request__fit: ClassVar = {"ids": True, "init": UNUSED}
 
     def __init__(
         self,
@@ -295,7 +297,7 @@ class KempeKMeans(OnOneMachine):
         bar = [ConvergenceBar(descender.parts.n_rows, limit)] if self.verbose == 1 else None
         return self._recorder(descender.problem, rules, spent=spent, shown=bar)
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: Any) -> Any:  # type: ignore[override]
         """Give the nearest cluster of each row; no constraints apply to new rows.
 
         Parameters
