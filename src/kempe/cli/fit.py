@@ -36,6 +36,13 @@ def fit(
         int | None,
         typer.Option(min=0, metavar="NUMBER", help="Length of the search; 0 is one descent."),
     ] = None,
+    init_labels: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="CSV",
+            help="Go on from labels, a file as --output writes them; they may break pairs.",
+        ),
+    ] = None,
     n_init: Annotated[
         int | None,
         typer.Option(min=1, metavar="NUMBER", help="Independent searches; the best one counts."),
@@ -89,14 +96,18 @@ def fit(
     if dask is not None:
         from kempe.cli.cluster import fit_on_cluster
 
+        if init_labels is not None:
+            raise ValueError("not with --dask: --init-labels")
         fit_on_cluster(dask, estimator, table, pairs, targets, quiet=quiet)
         return
-    targets.check([table.data, *pairs.files])
+    targets.check([table.data, *pairs.files, init_labels])
     given = read(table)
     if not quiet:
         for remark in given.remarks:
             note(remark)
-    found = _cluster(estimator, given, pairs_of(pairs, len(given.rows), given.ids), method)
+    start = _start(estimator, given, init_labels, method)
+    pair_set = pairs_of(pairs, len(given.rows), given.ids)
+    found = _cluster(estimator, given, pair_set, method, start)
     targets.write(found)
     if not quiet:
         _summarise(found, targets)
@@ -201,7 +212,22 @@ def _knows(method: str, parameter: str) -> bool:
     return parameter in methods.create(method, n_clusters=2).get_params()
 
 
-def _cluster(estimator: Any, given: Given, pairs: PairSet, method: str) -> Clustered:
+def _start(
+    estimator: Any, given: Given, labels: Path | None, method: str
+) -> dict[str, NDArray[np.int32]]:
+    """Read the labels to go on from, if there are any."""
+    if labels is None:
+        return {}
+    if "init" not in signature(estimator.fit).parameters:
+        raise ValueError(f"the method {method} has no --init-labels; kempe has")
+    from kempe.cli.labels import read_labels
+
+    return {"init": read_labels(labels, len(given.rows), given.ids)}
+
+
+def _cluster(
+    estimator: Any, given: Given, pairs: PairSet, method: str, start: dict[str, Any]
+) -> Clustered:
     import numpy as np
 
     from kempe.cli.data import refuse_soft
@@ -210,7 +236,9 @@ def _cluster(estimator: Any, given: Given, pairs: PairSet, method: str) -> Clust
     if "soft_must_link" not in signature(estimator.fit).parameters:
         refuse_soft(pairs, f"the method {method}")
     constraints = constraints_of(given, pairs)
-    estimator.fit(given.rows, constraints=constraints, sample_weight=given.weights, **soft)
+    estimator.fit(
+        given.rows, constraints=constraints, sample_weight=given.weights, **soft, **start
+    )
     if given.has_header and given.preparation is None:  # as if the columns came in a data frame
         estimator.feature_names_in_ = np.array(given.names, dtype=object)
     centers, names = estimator.cluster_centers_, None

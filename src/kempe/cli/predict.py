@@ -9,15 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kempe.cli.console import SCREEN, check_outputs
-from kempe.cli.options import (
-    CannotLink,
-    ConstraintsFile,
-    DataFile,
-    Header,
-    IdColumn,
-    Ignore,
-    MustLink,
-)
+from kempe.cli.options import DataFile, Header, IdColumn, Ignore, PairOptions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,15 +23,13 @@ if TYPE_CHECKING:
 def predict(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="File that `kempe fit` wrote.")],
     data: DataFile,
+    pairs: PairOptions,
     output: Annotated[
         Path,
         typer.Option(
             "--output", "-o", metavar="CSV", help="Write the labels here; - for the screen."
         ),
     ] = SCREEN,
-    must_link: MustLink = None,
-    cannot_link: CannotLink = None,
-    constraints: ConstraintsFile = None,
     id_column: IdColumn = None,
     ignore: Ignore = None,
     header: Header = None,
@@ -52,30 +42,31 @@ def predict(
     table have names; other columns do not matter then. The model imputes, encodes and scales as it
     did when it was fitted.
     """
-    from kempe.cli.data import PairOptions, pairs_of, refuse_soft, told_in_ids
+    from kempe.cli.data import pairs_of, refuse_soft
     from kempe.cli.labels import write_labels
     from kempe.constraints import Constraints
     from kempe.methods import load_parts
     from kempe.tables import Ids, open_table
     from kempe.tables.writing import check_writable
 
-    pair_files = PairOptions(must_link, cannot_link, constraints)
-    check_outputs([output], [model, data, *pair_files.files])
+    check_outputs([output], [model, data, *pairs.files])
     check_writable(output)
     preparation, estimator = load_parts(model)
     table = open_table(data, header)
     ids = None if id_column is None else Ids(table, table.position(id_column))
     left_out = [*(ignore or []), *([] if id_column is None else [id_column])]
     rows = _rows(table, left_out, preparation, estimator)
-    pairs = pairs_of(pair_files, len(rows) + len(estimator.labels_), ids)
-    refuse_soft(pairs)
-    with warnings.catch_warnings(), told_in_ids(ids):
+    n_known = len(estimator.labels_)
+    found = pairs_of(pairs, len(rows) + n_known, ids)
+    refuse_soft(found)
+    names = None if ids is None else [*ids.names, *(f"row {i} of the fit" for i in range(n_known))]
+    held = Constraints(found.must_link, found.cannot_link, row_names=names)
+    with warnings.catch_warnings():
         # scikit-learn misses the names, which have been looked at.
         warnings.filterwarnings("ignore", "X does not have valid feature names")
-        held = Constraints(pairs.must_link, pairs.cannot_link)
         clusters = estimator.predict(rows, constraints=held).tolist()
-    names = getattr(estimator, "cluster_names_", None)
-    write_labels(output, clusters if names is None else [names[c] for c in clusters], ids)
+    called = getattr(estimator, "cluster_names_", None)
+    write_labels(output, clusters if called is None else [called[c] for c in clusters], ids)
 
 
 def _rows(

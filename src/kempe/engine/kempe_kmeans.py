@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from numbers import Integral
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import _fit_context
 
 from kempe.clusterer import SearchingClusterer
+from kempe.constraints import Constraints, as_constraints
 from kempe.engine.memetic import memetic_search
 from kempe.engine.params import MemeticParams
+from kempe.engine.warm import checked_labels, is_labels
 from kempe.problem import Problem
 from kempe.search.callbacks import Callbacks
 from kempe.search.recorder import Recorder
@@ -35,9 +39,10 @@ class KempeKMeans(SearchingClusterer):
     ----------
     n_clusters : int, default=8
         Number of clusters.
-    init : {"k-means++", "random"} or array of shape (n_clusters, n_features), default="k-means++"
+    init : {"k-means++", "random"} or array, default="k-means++"
         Starting centroids. ``"k-means++"`` spreads them out and starts lower; ``"random"`` takes
-        supernodes at random. An array is used for the first solution of the search.
+        supernodes at random. An array is used for the first solution of the search: centroids, of
+        shape (n_clusters, n_features), or the cluster of each row, as ``fit(init=labels)``.
     n_init : int, default=1
         Independent searches, of which the best is returned. Time grows in proportion; a longer
         search (``max_mutations``) is usually the better use of it.
@@ -105,6 +110,8 @@ class KempeKMeans(SearchingClusterer):
         "n_jobs": [Integral, None],
     }
 
+    __metadata_request__fit: ClassVar = {"init": True}
+
     def __init__(
         self,
         n_clusters: int = 8,
@@ -136,13 +143,71 @@ class KempeKMeans(SearchingClusterer):
         self.verbose = verbose
         self.callbacks = callbacks
 
-    def _search(self, problem: Problem, recorder: Recorder, rng: np.random.Generator) -> Result:
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(
+        self,
+        X: ArrayLike,
+        y: object = None,
+        *,
+        must_link: object = None,
+        cannot_link: object = None,
+        constraints: Constraints | None = None,
+        sample_weight: ArrayLike | None = None,
+        init: ArrayLike | None = None,
+    ) -> Self:
+        """Cluster the rows of ``X`` so that every constraint holds.
+
+        Parameters
+        ----------
+        X
+            Data of shape (n_rows, n_features). float32 stays float32.
+        y
+            Ignored; here for scikit-learn's interface.
+        must_link, cannot_link
+            Pairs of 0-based row numbers that belong together or apart: an (m, 2) array, a list of
+            tuples, a data frame of two columns or an n x n sparse matrix.
+        constraints
+            Both kinds of pairs as one ``Constraints``, instead of the two arguments above.
+        sample_weight
+            Weight of each row; all 1 by default.
+        init
+            Where to go on from, instead of the parameter ``init``: the cluster of each row, whole
+            numbers from 0. Labels may break pairs; as few rows as possible change before the
+            search begins. With ``max_mutations=0`` this is the quickest way to take in new pairs.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InfeasibleConstraintsError
+            If the constraints contradict each other or need more than ``n_clusters`` clusters.
+        NoSolutionFoundError
+            If the method found no clustering, which may nevertheless exist.
+        """
+        start = self.init if init is None else np.asarray(init)
+        if init is not None and not is_labels(start):
+            raise ValueError(
+                f"fit takes the label of each row as init, got shape {start.shape}; "
+                "give centroids to the estimator: KempeKMeans(init=...)"
+            )
+        given = as_constraints(must_link, cannot_link, constraints)
+        problem = self._build_problem(X, given, sample_weight)
+        if is_labels(start):
+            start = checked_labels(start, problem.n_rows, problem.n_clusters)
+        self._store(X, problem, self._solve(problem, partial(self._search, init=start)))
+        return self
+
+    def _search(
+        self, problem: Problem, recorder: Recorder, rng: np.random.Generator, init: Any = None
+    ) -> Result:
         return memetic_search(
             problem,
             recorder,
             rng,
             self._settings if self.max_mutations is None else replace(self._settings, agreement=0),
-            init=self.init,
+            init=self.init if init is None else init,
             n_jobs=self._n_threads,
         )
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from kempe import _core
 from kempe.engine.params import Plan
+from kempe.engine.warm import checked_labels, colours_of_labels, is_labels
 from kempe.kskm.dsatur import any_colouring, first_colouring, starting_solution
 from kempe.problem import Centroids, Colours, Problem
 from kempe.search.descent import Context
@@ -41,11 +42,13 @@ class Starts:
         return cls(plan, init, any_colouring(context) if tight else None, draws)
 
     def is_given(self, number: int) -> bool:
-        """Whether centroids were given for this start; they serve the first alone."""
+        """Whether centroids or labels were given for this start; they serve the first alone."""
         return number == 0 and not isinstance(self.init, str)
 
     def make(self, context: Context, number: int) -> Colours:
         """Make the start of this number."""
+        if self.is_given(number) and is_labels(self.init):
+            return self._warm(context)
         best = self._draw(context, number)
         if self.draws == 1 or self.is_given(number):
             return best
@@ -54,6 +57,13 @@ class Starts:
                 break
             best = min(best, self._draw(context, number), key=context.problem.inertia)
         return best
+
+    def _warm(self, context: Context) -> Colours:
+        """Go on from labels of the rows."""
+        problem = context.problem
+        labels = checked_labels(self.init, problem.n_rows, problem.n_clusters)
+        exhaustive = self.plan.exhaustive_start
+        return colours_of_labels(context, labels, exhaustive=exhaustive, known=self.known)
 
     def _draw(self, context: Context, number: int) -> Colours:
         drawn = self.init if isinstance(self.init, str) else "k-means++"

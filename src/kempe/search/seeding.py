@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from kempe import _core
 from kempe.problem import Centroids, Problem
 
-Init: TypeAlias = Literal["k-means++", "random"] | NDArray[np.floating]
+Init: TypeAlias = Literal["k-means++", "random"] | NDArray[np.floating] | NDArray[np.integer]
 
 # k-means++ looks at every candidate for every centroid; beyond this many multiplications it
 # draws its candidates from a random part of the supernodes, with so many for each cluster at least.
