@@ -236,9 +236,7 @@ def _cluster(
     if "soft_must_link" not in signature(estimator.fit).parameters:
         refuse_soft(pairs, f"the method {method}")
     constraints = constraints_of(given, pairs)
-    estimator.fit(
-        given.rows, constraints=constraints, sample_weight=given.weights, **soft, **start
-    )
+    estimator.fit(given.rows, constraints=constraints, sample_weight=given.weights, **soft, **start)
     if given.has_header and given.preparation is None:  # as if the columns came in a data frame
         estimator.feature_names_in_ = np.array(given.names, dtype=object)
     centers, names = estimator.cluster_centers_, None
