@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from kempe import _core
@@ -41,13 +42,11 @@ class MustLinkPath:
 
     def verify(self, constraints: Constraints, n_clusters: int | None = None) -> bool:
         """Check the proof against the constraints alone."""
-        path = np.array(self.rows)
-        steps = np.column_stack([path[:-1], path[1:]])
-        ends = np.array([[path[0], path[-1]]])
-        return bool(
-            path.size > 1
-            and _contained(steps, constraints.must_link).all()
-            and _contained(ends, constraints.cannot_link).all()
+        path = self.rows
+        return (
+            len(path) > 1
+            and _are_among(list(pairwise(path)), constraints.must_link)
+            and _are_among([(path[0], path[-1])], constraints.cannot_link)
         )
 
     def __str__(self) -> str:
@@ -78,12 +77,13 @@ class Clique:
 
     def verify(self, constraints: Constraints, n_clusters: int) -> bool:
         """Check the proof against the constraints alone."""
-        if not _contained(self.pairs, constraints.cannot_link).all():
+        if not _are_among(self.pairs, constraints.cannot_link):
             return False
         ends = np.sort(_supernodes(constraints)[self.pairs], axis=1)
         different = np.unique(ends[ends[:, 0] != ends[:, 1]], axis=0)
         vertices = np.unique(different).size
-        return vertices > n_clusters and len(different) == vertices * (vertices - 1) // 2
+        complete = len(different) == vertices * (vertices - 1) // 2
+        return complete and vertices == self.size > max(n_clusters, 0)
 
     def __str__(self) -> str:
         rows = _called(np.unique(self.pairs).tolist(), self.names)
@@ -128,7 +128,7 @@ class CriticalPairs:
         seconds
             Most time to spend.
         """
-        if not _contained(self.pairs, constraints.cannot_link).all():
+        if not _are_among(self.pairs, constraints.cannot_link):
             return False
         graph = pairs_graph(_supernodes(constraints), self.pairs)
         stopper = _core.Stopper(seconds)
@@ -199,8 +199,18 @@ def _keys(pairs: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
     return np.asarray(ends.min(axis=1) * (1 << 31) + ends.max(axis=1))
 
 
-def _contained(pairs: NDArray[np.integer[Any]], among: Pairs) -> NDArray[np.bool_]:
-    return np.isin(_keys(pairs), _keys(among))
+def _are_among(pairs: ArrayLike, among: Pairs) -> bool:
+    """Whether pairs, of which nothing is known, are some of the given ones, one at least."""
+    try:
+        given = np.asarray(pairs)
+    except ValueError:  # of different lengths
+        return False
+    if given.dtype.kind not in "iu" or given.ndim != 2 or given.shape[1] != 2 or not given.size:
+        return False
+    # Beyond the rows that there are, keys of different pairs may be the same.
+    if not among.size or given.min() < 0 or given.max() > among.max():
+        return False
+    return bool(np.isin(_keys(given), _keys(among)).all())
 
 
 def _called(rows: Iterable[int], names: RowNames | None) -> list[str]:
