@@ -370,3 +370,12 @@ def _tree(
     own[rows] = problem.weights[rows]
     part = Tiny(problem.X, own, problem.must_link, problem.cannot_link, problem.n_clusters)
     return TreeMaker(rng, part, upper).tree()
+
+
+def overlapping(seed: int = 0, n: int = 60, k: int = 4, pairs: int = 60) -> dict[str, object]:
+    """Points without clusters, and cannot-link pairs that a hidden clustering obeys."""
+    rng = np.random.default_rng(seed)
+    hidden = rng.integers(k, size=n)
+    drawn = rng.integers(n, size=(pairs, 2))
+    apart = drawn[hidden[drawn[:, 0]] != hidden[drawn[:, 1]]]
+    return {"X": rng.normal(size=(n, 3)), "n_clusters": k, "cannot_link": apart}

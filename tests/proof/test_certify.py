@@ -16,16 +16,7 @@ from kempe.proof import OptimalityCertificate, ProofCallbacks
 from kempe.proof import certify as certify_module
 from kempe.proof import parts as parts_module
 from kempe.proof.certificate import relative_gap
-from random_certificates import random_tiny
-
-
-def overlapping(seed: int = 0, n: int = 60, k: int = 4, pairs: int = 60) -> dict[str, object]:
-    """Points without clusters, and cannot-link pairs that a hidden clustering obeys."""
-    rng = np.random.default_rng(seed)
-    hidden = rng.integers(k, size=n)
-    drawn = rng.integers(n, size=(pairs, 2))
-    apart = drawn[hidden[drawn[:, 0]] != hidden[drawn[:, 1]]]
-    return {"X": rng.normal(size=(n, 3)), "n_clusters": k, "cannot_link": apart}
+from random_certificates import overlapping, random_tiny
 
 
 def verified(certificate: OptimalityCertificate, X, **given) -> OptimalityCertificate:

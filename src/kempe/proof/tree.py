@@ -7,9 +7,11 @@ splitting the weakest can raise it.
 from __future__ import annotations
 
 import heapq
+import itertools
 import math
 import threading
-from collections.abc import Callable, Iterable, Iterator
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
@@ -50,6 +52,11 @@ class Branch:
         Its matrices and the multipliers that prove the value; not for leaves without any.
     children
         One of a fixing, two of a split.
+    number
+        Nodes are numbered as they are made, which settles ties between equal bounds.
+    proven
+        Lower bound that the node and all below it prove. A clustering as good as the labels may be
+        missing from it, so no more than their inertia is proven.
     """
 
     together: tuple[Pair, ...]
@@ -62,6 +69,10 @@ class Branch:
     fixed: tuple[Pair, ...] = ()
     pair: Pair | None = None
     children: list[Branch] = field(default_factory=list)
+    number: int = 0
+    proven: float = -math.inf
+    # Weak: a tree in a circle would keep its matrices until the collector comes.
+    _parent: Callable[[], Branch | None] = field(default=lambda: None, repr=False)
 
     @property
     def facts(self) -> Facts:
@@ -71,23 +82,54 @@ class Branch:
     @property
     def last(self) -> Branch:
         """The end of the chain of fixings that begins here."""
-        return self if self.kind != "fixing" else self.children[0].last
+        branch = self
+        while branch.kind == "fixing":
+            (branch,) = branch.children
+        return branch
 
-    def proven(self, inertia: float) -> float:
-        """Lower bound that the node and all below it prove, given the inertia of the labels."""
-        if not self.children:
-            return self.value
-        below = min(child.proven(inertia) for child in self.children)
-        return max(self.value, min(inertia, below))
+    def reach(self, value: float) -> None:
+        """Take a bound of its own, and pass on what it changes, as far up as it does."""
+        self.value = value
+        branch: Branch | None = self
+        # Ends at the root; bounds only rise, so what does not change here changes nothing above.
+        while branch is not None:
+            below = min((child.proven for child in branch.children), default=-math.inf)
+            proven = max(branch.value, below)
+            if proven == branch.proven:
+                return
+            branch.proven, branch = proven, branch._parent()
 
-    def nodes(
-        self, data: Data, inertia: float, parent: int | None = None, before: int = 0
-    ) -> Iterator[Node]:
+    def adopt(self, children: Sequence[Branch]) -> None:
+        """Take children, and what they prove."""
+        self.children = list(children)
+        for child in children:
+            child._parent = weakref.ref(self)
+        self.reach(self.value)
+
+    def needs_children(self, inertia: float) -> bool:
+        """Whether the children prove more than the node, given the inertia of the labels.
+
+        Where the node has given up its own proof for theirs, they are needed whatever the labels.
+        """
+        return bool(self.children) and (self.dual is None or min(inertia, self.proven) > self.value)
+
+    def nodes(self, data: Data, inertia: float) -> Iterator[Node]:
         """Give the tree in preorder; children that prove no more than their parent are left out."""
-        useful = bool(self.children) and self.proven(inertia) > self.value
+        waiting: list[tuple[Branch, int | None]] = [(self, None)]
+        for number in itertools.count():
+            if not waiting:
+                return
+            branch, parent = waiting.pop()
+            useful = branch.needs_children(inertia)
+            yield branch.node(data, parent, useful)
+            if useful:
+                waiting += [(child, number) for child in reversed(branch.children)]
+
+    def node(self, data: Data, parent: int | None, useful: bool) -> Node:
+        """Give the node alone; it needs its own multipliers where its children are of no use."""
         kind = self.kind if useful or self.kind in ("few", "contradiction") else "bound"
         proof = self._multipliers(data) if kind in ("bound", "fixing") else None
-        yield Node(
+        return Node(
             parent=parent,
             kind=kind,
             together=self.together,
@@ -98,11 +140,6 @@ class Branch:
             pair=self.pair if kind == "split" else None,
             witness=self.presolved.witness,
         )
-        count = before + 1
-        for child in self.children if useful else ():
-            for node in child.nodes(data, inertia, before, count):
-                count += 1
-                yield node
 
     def _multipliers(self, data: Data) -> Multipliers:
         """Give what proves the value; if it was never bounded, what proves next to nothing."""
@@ -116,7 +153,7 @@ class Branch:
         self.relaxation = None
         if self.dual is not None:
             self.dual = self.dual.without_nearest()
-        if self.kind == "split" and self.proven(inertia) > self.value:
+        if self.kind == "split" and self.needs_children(inertia):
             self.dual = None  # the children prove more
 
 
@@ -208,7 +245,7 @@ class Tree:
 
     def proven(self) -> float:
         """Lower bound that the tree proves now."""
-        return min(self.incumbent.inertia, self.root.proven(self.incumbent.inertia))
+        return min(self.incumbent.inertia, self.root.proven)
 
     def nodes(self, rows: NDArray[np.int64]) -> tuple[Node, ...]:
         """Give the tree in preorder; its row ``i`` is row ``rows[i]`` of the certificate."""
@@ -229,14 +266,30 @@ class Tree:
     def _work(self) -> None:
         """Split the weakest open node, until none is left or time is up."""
         while (branch := self._next()) is not None:
-            self._split(branch)
-            with self._changed:
-                for side in branch.children:
-                    self._push(side)
-                branch.settle(self.incumbent.inertia)
-                self._busy -= 1
-                self._changed.notify_all()
+            try:
+                self._split(branch)
+                with self._changed:
+                    for side in branch.children:
+                        self._push(side)
+                    branch.settle(self.incumbent.inertia)
+            except BaseException:
+                self._end()
+                raise
+            finally:
+                self._release()
             self._report(self)
+
+    def _release(self) -> None:
+        """Be idle again; those who wait for nodes look whether there are any to wait for."""
+        with self._changed:
+            self._busy -= 1
+            self._changed.notify_all()
+
+    def _end(self) -> None:
+        """Let all workers end at their next step."""
+        with self._changed:
+            self._ended = True
+            self._changed.notify_all()
 
     def _work_in_threads(self, n_jobs: int) -> None:
         with ThreadPoolExecutor(n_jobs) as pool:
@@ -245,7 +298,7 @@ class Tree:
                 for worker in workers:
                     worker.result()
             except BaseException:
-                self._ended = True  # the others end at their next step
+                self._end()
                 raise
 
     def _should_stop(self) -> bool:
@@ -267,52 +320,76 @@ class Tree:
         branch = Branch(together, apart, presolve(facts, self.n_clusters))
         with self._changed:  # workers count at the same time
             self.n_nodes += 1
+            branch.number = self.n_nodes
         if branch.presolved.witness:
-            branch.kind, branch.value = "contradiction", math.inf
+            branch.kind = "contradiction"
+            branch.reach(math.inf)
             return branch
         relaxation = Relaxation(self.data, branch.facts, self.n_clusters)
         if relaxation.size <= self.n_clusters:
-            branch.kind, branch.value = "few", relaxation.within
+            branch.kind = "few"
+            branch.reach(relaxation.within)
             self.incumbent.take_groups(relaxation)
         else:
             branch.relaxation = relaxation
         return branch
 
     def _bound(self, branch: Branch, start: Dual, patience: Patience) -> None:
-        """Raise the bound of a node; where it stalls, fix pairs and go on with its child."""
+        """Raise the bound of a node; where it stalls, fix pairs and go on with its child.
+
+        Every fixing merges a share of the groups, so that there are few in a row.
+        """
+        node: Branch | None = branch
+        while node is not None:
+            self._climb(node, start, patience)
+            fixed = self._fixed(node)
+            if fixed is None:
+                return
+            node, start = fixed
+
+    def _climb(self, branch: Branch, start: Dual, patience: Patience) -> None:
+        """Raise the bound of a node by its own multipliers."""
         assert branch.relaxation is not None
         ascent = Ascent(branch.relaxation, start)
 
         def stalled(running: Ascent) -> bool:
-            branch.value, branch.dual = running.value, running.best
+            self._raise(branch, running)
             self._report(self)
             if branch is self.root and running.steps in ROUND_AT:
                 self.incumbent.round(running.relaxation, running.Y)
             return patience.is_over(running.history, self.target)
 
         ascent.run(lambda: self.target, self._should_stop, stalled)
-        branch.value, branch.dual = ascent.value, ascent.best
+        self._raise(branch, ascent)
         if branch.value < self.target and ascent.steps and not self._should_stop():
             self.incumbent.round(ascent.relaxation, ascent.Y)
-            self._fix(branch, patience)
 
-    def _fix(self, branch: Branch, patience: Patience) -> None:
-        """Fix pairs apart, if cliques then merge groups, and bound what is left."""
+    def _raise(self, branch: Branch, ascent: Ascent) -> None:
+        """Take over what an iteration has reached."""
+        with self._changed:  # what it changes above is also changed by others
+            branch.dual = ascent.best
+            branch.reach(ascent.value)
+
+    def _fixed(self, branch: Branch) -> tuple[Branch, Dual] | None:
+        """Fix pairs apart; where cliques then merge groups, give the child and its start."""
         relaxation, dual = branch.relaxation, branch.dual
         assert relaxation is not None
         assert dual is not None
-        if not self.incumbent.is_whole:
-            return
+        if branch.value >= self.target or not self.incumbent.is_whole or self._should_stop():
+            return None
         fixed = fixed_apart(relaxation, dual, self.incumbent.inertia)
         if not fixed:
-            return
+            return None
         child = self._branch((), fixed, branch.facts.with_apart(fixed))
         size = child.relaxation.size if child.relaxation else 0
         if size > (1 - LEAST_MERGED) * relaxation.size:
-            return
-        branch.kind, branch.fixed, branch.children = "fixing", fixed, [child]
-        if child.relaxation is not None:
-            self._bound(child, dual.carried_over(relaxation, child.relaxation), patience)
+            return None
+        with self._changed:
+            branch.kind, branch.fixed = "fixing", fixed
+            branch.adopt([child])
+        if child.relaxation is None:
+            return None
+        return child, dual.carried_over(relaxation, child.relaxation)
 
     def _push(self, branch: Branch) -> None:
         """Put the end of a chain of fixings among the open nodes, unless it is closed."""
@@ -321,7 +398,7 @@ class Tree:
             branch.settle(self.incumbent.inertia)
             branch = branch.children[0]
         if leaf.relaxation is not None and leaf.value < self.target:
-            heapq.heappush(self._open, (leaf.value, id(leaf), leaf))
+            heapq.heappush(self._open, (leaf.value, leaf.number, leaf))
         else:
             leaf.settle(self.incumbent.inertia)
 
@@ -351,7 +428,9 @@ class Tree:
         for side in sides:
             if side.relaxation is not None:
                 self._bound(side, dual.carried_over(relaxation, side.relaxation), CHILD)
-        branch.kind, branch.pair, branch.children = "split", pair, list(sides)
+        with self._changed:
+            branch.kind, branch.pair = "split", pair
+            branch.adopt(sides)
 
 
 def renumbered(node: Node, rows: NDArray[np.int64]) -> Node:
