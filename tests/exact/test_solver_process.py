@@ -75,3 +75,13 @@ def test_where_ctrl_c_raises_nothing_no_process_is_started(started):
     work.start()
     work.join()
     assert not started
+
+
+def test_a_file_of_that_name_in_the_current_folder_is_not_executed(tmp_path, monkeypatch, started):
+    for name in ("kempe.py", "scipy.py", "pickle.py"):
+        (tmp_path / name).write_text(f"open('executed {name}', 'w')")
+    monkeypatch.chdir(tmp_path)
+    answer = solver_process.solve("milp", 100.0, HUGE, PROGRAMS["milp"])
+    assert len(started) == 1
+    assert answer.status == 0
+    assert not list(tmp_path.glob("executed*"))

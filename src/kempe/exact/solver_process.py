@@ -77,7 +77,8 @@ def _solve_elsewhere(name: str, deadline: float, arguments: Mapping[str, Any]) -
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     with tempfile.TemporaryFile() as answer:
         process = subprocess.Popen(
-            [sys.executable, "-c", f"from {__name__} import work; work()"],
+            # -P: a file of that name in the current folder is not what is meant.
+            [sys.executable, "-P", "-c", f"from {__name__} import work; work()"],
             stdin=subprocess.PIPE,
             stdout=answer,
             env=environment,
@@ -104,7 +105,7 @@ def work() -> None:
     threading.Thread(target=_end_with_parent, daemon=True).start()
     # HiGHS may print what it likes: the answer goes to a descriptor that it does not know.
     answer = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     pickle.dump(_solve_here(name, deadline - time.time(), arguments), answer)
     answer.close()
     os._exit(0)
