@@ -32,6 +32,7 @@ NB_MODULE(_core, m) {
     kempe::bind_separation(m);
     kempe::bind_sequential(m);
     kempe::bind_stopper(m);
+    kempe::bind_stray_output(m);
     kempe::bind_supernodes(m);
     kempe::bind_tabu(m);
     kempe::bind_three_colour(m);

@@ -35,6 +35,7 @@ void bind_seeding(nanobind::module_& m);
 void bind_separation(nanobind::module_& m);
 void bind_sequential(nanobind::module_& m);
 void bind_stopper(nanobind::module_& m);
+void bind_stray_output(nanobind::module_& m);
 void bind_supernodes(nanobind::module_& m);
 void bind_tabu(nanobind::module_& m);
 void bind_three_colour(nanobind::module_& m);

@@ -182,6 +182,15 @@ def anneal_inertia(
     above the nearest cluster at the start, which need not be proper.
     """
 
+def begin_dropping_stray_lines() -> None:
+    """Drop a line that HiGHS prints whatever its options say, from now on and in any thread.
+
+    All else that compiled code prints goes on to the standard output at once.
+    """
+
+def end_dropping_stray_lines() -> None:
+    """Leave the standard output alone again, unless others still want that line dropped."""
+
 def anneal(
     graph: Graph,
     costs: _Floats,

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ctypes
 import platform
+import threading
 
 import numpy as np
 import pytest
 
 from kempe import methods
-from kempe.exact.highs import MutedOutput, solve_program
+from kempe.exact import solver_process
+from kempe.exact.highs import solve_program, without_stray_lines
 
 needs_glibc = pytest.mark.skipif(
     platform.libc_ver()[0] != "glibc", reason="needs the GNU C library"
@@ -23,40 +25,59 @@ def say(text: bytes) -> None:
     library.fflush(None)
 
 
+STRAY = b"HighsMipSolverData::transformNewIntegerFeasibleSolution tmpSolver.run();"
+
+
 @needs_glibc
-def test_only_what_c_code_prints_in_the_context_is_lost(capfd):
-    say(b"before")
-    with MutedOutput():
-        say(b"inside")
+def test_only_the_stray_line_of_the_solver_is_dropped(capfd):
+    say(STRAY)
+    with without_stray_lines():
+        say(b"one")
+        say(STRAY)
+        ctypes.CDLL(None).printf(b"half a line, ")
+        say(STRAY)
+        say(STRAY + b" and more")
         print("python", flush=True)
     say(b"after")
-    assert capfd.readouterr().out.split() == ["before", "python", "after"]
+    *lines, last = capfd.readouterr().out.splitlines()
+    assert lines[0] == STRAY.decode()
+    assert lines[1:] == ["one", f"half a line, {STRAY.decode()} and more", "python"]
+    assert last == "after"
 
 
 @needs_glibc
-def test_output_comes_back_when_the_last_of_several_contexts_ends(capfd):
-    muted = MutedOutput()
-    with muted:
-        with muted:
-            say(b"inner")
-        say(b"outer")
-    say(b"after")
-    assert capfd.readouterr().out.split() == ["after"]
+def test_what_other_threads_print_while_a_solver_runs_is_printed(capfd, monkeypatch):
+    """A solver that prints its line again and again, beside a thread that prints as well."""
+    started, printed = threading.Event(), threading.Event()
+
+    def solver(*_):
+        started.set()
+        while not printed.is_set():
+            ctypes.CDLL(None).puts(STRAY)
+        return "solved"
+
+    def other():
+        started.wait(10)
+        for number in range(1000):
+            say(b"line %d" % number)
+        printed.set()
+
+    monkeypatch.setattr(solver_process, "solve", solver)
+    thread = threading.Thread(target=other)
+    thread.start()
+    assert solve_program(np.ones(2), [], np.ones(2, dtype=int)) == "solved"
+    thread.join()
+    assert capfd.readouterr().out.splitlines() == [f"line {number}" for number in range(1000)]
 
 
 @needs_glibc
-def test_an_error_does_not_silence_for_good(capfd):
-    with pytest.raises(ZeroDivisionError), MutedOutput():
-        raise ZeroDivisionError
-    say(b"after")
-    assert capfd.readouterr().out.split() == ["after"]
-
-
-@needs_glibc
-def test_the_solver_is_silent_even_when_told_to_print(capfd):
-    solve_program(np.array([1.0, 2.0]), [], np.ones(2, dtype=int), disp=True)
-    say(b"after")
-    assert capfd.readouterr().out.split() == ["after"]
+def test_output_is_as_before_when_the_last_of_several_solvers_ends(capfd):
+    with without_stray_lines():
+        with pytest.raises(ZeroDivisionError), without_stray_lines():
+            raise ZeroDivisionError
+        say(STRAY)
+    say(STRAY)
+    assert capfd.readouterr().out.splitlines() == [STRAY.decode()]
 
 
 @pytest.mark.parametrize("name", methods.names())

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import ctypes
 import math
-import os
-import platform
-import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -18,6 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint
 
+from kempe import _core
 from kempe.exact import solver_process
 from kempe.exact.part import Columns, Outcome, Part
 from kempe.exact.prices import Prices
@@ -163,37 +160,17 @@ def _clipped(seconds: float) -> float:
     return float(np.clip(seconds, 0.0, LONGEST_LIMIT))
 
 
-class MutedOutput:
-    """Send what C code prints to nowhere while any thread is inside the context.
+@contextmanager
+def without_stray_lines() -> Iterator[None]:
+    """Drop the line that HiGHS prints whatever its options say; all else is printed as ever.
 
-    HiGHS 1.12, which SciPy 1.17 brings, prints a line when it repairs a solution, whatever its
-    options say (its issue 2783). The line goes through the standard output of the C library, which
-    Python's own output does not use. Only the C library of GNU lets that be replaced; elsewhere
-    nothing happens.
+    HiGHS 1.12, which SciPy 1.17 brings, has one when it repairs a solution (its issue 2783).
     """
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._users = 0
-        self._original: int | None = None
-
-    def __enter__(self) -> None:
-        with self._lock:
-            self._users += 1
-            if self._users == 1 and _NOWHERE is not None and _STANDARD_OUTPUT is not None:
-                self._original = _STANDARD_OUTPUT.value
-                _STANDARD_OUTPUT.value = _NOWHERE
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        with self._lock:
-            self._users -= 1
-            if self._users == 0 and _STANDARD_OUTPUT is not None:
-                _STANDARD_OUTPUT.value = self._original
+    _core.begin_dropping_stray_lines()
+    try:
+        yield
+    finally:
+        _core.end_dropping_stray_lines()
 
 
 def solve_program(
@@ -224,19 +201,5 @@ def solve_program(
         "options": {"mip_rel_gap": 0.0, **options},
     }
     size = costs.size + sum(int(block[0].nnz) for block in blocks)
-    with _MUTED:
+    with without_stray_lines():
         return solver_process.solve("milp", _clipped(seconds), size, model)
-
-
-def _streams() -> tuple[int | None, ctypes.c_void_p | None]:
-    """Open a stream to nowhere and find the variable that holds the standard output."""
-    if platform.libc_ver()[0] != "glibc":
-        return None, None
-    library = ctypes.CDLL(None)
-    library.fopen.restype = ctypes.c_void_p
-    nowhere: int | None = library.fopen(os.devnull.encode(), b"w")
-    return nowhere, ctypes.c_void_p.in_dll(library, "stdout")
-
-
-_NOWHERE, _STANDARD_OUTPUT = _streams()
-_MUTED = MutedOutput()
