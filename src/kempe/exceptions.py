@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 
 class InfeasibleConstraintsError(ValueError):
     """No clustering with the wanted number of clusters satisfies the constraints.
@@ -22,6 +24,33 @@ class InfeasibleConstraintsError(ValueError):
     def __init__(self, message: str, certificate: object | None = None) -> None:
         super().__init__(message)
         self.certificate = certificate
+        self._around = (message, "")
+
+    @classmethod
+    def proven(cls, before: str, certificate: object, after: str = "") -> Self:
+        """Make an error whose message has the certificate in it.
+
+        Parameters
+        ----------
+        before, after
+            What the message says around it.
+        certificate
+            What proves it, which says in words what it proves.
+        """
+        error = cls(f"{before}{certificate}{after}", certificate)
+        error._around = (before, after)
+        return error
+
+    def with_certificate(self, certificate: object) -> Self:
+        """Say the same with another certificate, for instance in other row numbers.
+
+        Parameters
+        ----------
+        certificate
+            Takes the place of the one that there is.
+        """
+        before, after = self._around
+        return type(self).proven(before, certificate, after)
 
 
 class NoSolutionFoundError(RuntimeError):

@@ -260,4 +260,4 @@ def _merge(
 
 def _contradiction(constraints: Constraints, pair: int) -> InfeasibleConstraintsError:
     path = must_link_path(constraints, pair)
-    return InfeasibleConstraintsError(f"the constraints contradict each other: {path}", path)
+    return InfeasibleConstraintsError.proven("the constraints contradict each other: ", path)

@@ -58,7 +58,7 @@ class NamedRows:
             told = replace(certificate, pairs=self.numbers[certificate.pairs], names=self._names)
         else:
             return error
-        return InfeasibleConstraintsError(str(error).replace(str(certificate), str(told)), told)
+        return error.with_certificate(told)
 
     def in_row_numbers(self, n_rows: int) -> Constraints:
         """Give the pairs as numbers of rows of all the data."""

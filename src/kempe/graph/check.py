@@ -129,10 +129,10 @@ def colour_or_explain(
             f"{time.perf_counter() - started:.1f} seconds; it may nevertheless exist"
         )
     report = _infeasible(graph, constraints, n_clusters, answer.core, clique, rng, stopper)
-    raise InfeasibleConstraintsError(
-        f"the constraints cannot be met with {n_clusters} clusters: {report.certificate}; "
-        f"{report.smallest()}",
+    raise InfeasibleConstraintsError.proven(
+        f"the constraints cannot be met with {n_clusters} clusters: ",
         report.certificate,
+        f"; {report.smallest()}",
     )
 
 
