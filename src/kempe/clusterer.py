@@ -217,7 +217,8 @@ class ConstrainedClusterer(
             raise AssertionError("internal error: a clustering violates a cannot-link pair")
         centroids, _ = problem.means(colours)
         settings = {"method": type(self).__name__, **self.get_params(deep=False)}
-        result.remember(Origin.of(X, problem.constraints, problem.row_weight, settings))
+        # A search of supernodes does not know what it was made on.
+        origin = Origin.of(X, problem.constraints, problem.row_weight, settings)
         self.__dict__.pop("cluster_names_", None)  # those of an earlier fit
         # All at once: Ctrl-C leaves no model of which a part is from an earlier fit.
         self.__dict__.update(
@@ -225,7 +226,7 @@ class ConstrainedClusterer(
             cluster_centers_=(centroids + problem.shift).astype(problem.rows.dtype),
             inertia_=result.solution.inertia,
             n_iter_=result.n_mutations + 1,
-            result_=result,
+            result_=replace(result, origin=origin),
         )
 
     @classmethod

@@ -172,13 +172,6 @@ class Descender:
         return way.found(_joined(found, recorder.follow(search)))
 
 
-@dataclass(frozen=True)
-class _Reported(Solution):
-    """What a recorder keeps, with what the labels are made of."""
-
-    meeting: Meeting
-
-
 class _Way:
     """One way down."""
 
@@ -187,6 +180,7 @@ class _Way:
         self._free = descender.free
         self._recorder = recorder
         self._context = recorder.context(rng)
+        self._best: Meeting | None = None  # what the labels of the best solution are made of
 
     def known_colouring(self) -> Colours | None:
         """Look for a colouring before anything else where that may take long, or fail."""
@@ -229,16 +223,16 @@ class _Way:
         context = self._context
         search = BatchedSearch(self._free, context.rng, context.stopper)
         for meeting in search.descend(self._of.gathered, centroids, colours):
-            solution = _Reported(meeting.colours, meeting.inertia, meeting.inertia, meeting)
-            self._recorder.record(solution, "descend")
+            solution = Solution(meeting.colours, meeting.inertia, meeting.inertia)
+            if self._recorder.record(solution, "descend"):
+                self._best = meeting
             if once or self._recorder.should_stop():
                 return
 
     def found(self, result: Result) -> Found:
         """Make the best clustering on the way what it is to others."""
-        of, solution = self._of, result.solution
-        assert isinstance(solution, _Reported)
-        best = solution.meeting
+        of, best = self._of, self._best
+        assert best is not None  # or there would be no result
         colours = best.colours[: len(of.gathered)]
         rest = np.zeros(1, dtype=np.int32)
         if not of.problem.is_proper(np.concatenate([colours, rest])):  # the last line of defence

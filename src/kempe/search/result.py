@@ -196,16 +196,6 @@ class Result:
     statistics: Statistics
     origin: Origin | None = field(default=None, repr=False, compare=False)
 
-    def remember(self, origin: Origin) -> None:
-        """Add what the result was found on, which a search of supernodes does not know.
-
-        Parameters
-        ----------
-        origin
-            Data, pairs and settings.
-        """
-        object.__setattr__(self, "origin", origin)
-
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"origin": None}
 
