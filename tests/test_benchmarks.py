@@ -6,6 +6,7 @@ import csv
 import importlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -338,12 +339,69 @@ def test_compared_fits_reach_every_method_and_group_and_end_by_counting(script):
     assert not any("time_limit" in fit.options for fit in found.values())
 
 
-def test_every_counted_kernel_runs_on_the_fixed_inputs(script, tmp_path):
-    instructions, kernels = script("instructions"), script("kernels")
-    instructions.write_inputs(tmp_path)
-    fixed = kernels.Kernels(instructions._core, tmp_path)
-    for name in kernels.NAMES:
-        getattr(fixed, name)()
+@pytest.fixture(scope="module")
+def kernels(tmp_path_factory):
+    """Give the kernels, the core and the folder of the instances that they are counted on."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(BENCHMARKS))
+        instructions = importlib.import_module("instructions")
+        folder = tmp_path_factory.mktemp("inputs")
+        instructions.write_inputs(folder)
+        yield importlib.import_module("kernels"), instructions._core, folder
+
+
+def test_every_counted_kernel_runs_on_the_fixed_inputs(kernels):
+    module, core, folder = kernels
+    for where, names in module.groups(module.NAMES).items():
+        inputs = module.inputs_of(core, folder, *where)
+        for name in names:
+            module.KERNELS[name].run(inputs)
+
+
+def test_counted_relocations_are_kept_and_undone(kernels):
+    module, core, folder = kernels
+    seen = set()
+    for run, on, single in module.KERNELS.values():
+        if run not in (module.relocate, module.relocate_in_vain):
+            continue
+        colours, _, failures = run(module.inputs_of(core, folder, on, single))
+        before = module.inputs_of(core, folder, on, single)[
+            "optimum" if run is module.relocate else "best"
+        ]
+        assert np.array_equal(colours, before) == (run is module.relocate_in_vain), (on, single)
+        seen.add((run, failures > 0))
+    assert (module.relocate, True) in seen  # some of them fail as well
+
+
+def test_counted_instances_are_large_and_small_as_they_are_meant(kernels):
+    module, core, folder = kernels
+    large = {
+        on
+        for on, _ in module.groups(module.NAMES)
+        if module.inputs_of(core, folder, on, False).instance.is_large
+    }
+    assert large == {"few", "many", "table"}
+    # Only beyond so many values, and features, chains are priced by a table.
+    values = {on: module.inputs_of(core, folder, on, False).rows.size for on in large}
+    assert values["many"] < 2e6 < values["table"]
+
+
+def test_the_marks_about_a_kernel_are_read(script, tmp_path):
+    instructions = script("instructions")
+    (tmp_path / "counts.2").write_text("events: Ir\ntotals: 1234\n", encoding="utf-8")
+    assert instructions.total(tmp_path / "counts.2") == 1234
+    (tmp_path / "counts.4").write_text("events: Ir\n", encoding="utf-8")
+    with pytest.raises(RuntimeError, match="has no total"):
+        instructions.total(tmp_path / "counts.4")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("valgrind") is None, reason="valgrind is not installed")
+def test_instructions_are_counted_again_alike(script):
+    instructions = script("instructions")
+    first, again = (instructions.measure(["enumeration"])["enumeration"] for _ in range(2))
+    assert first > 10_000
+    assert again == pytest.approx(first, rel=instructions.ALLOWED - 1)
 
 
 def test_the_baseline_has_a_count_for_every_kernel(script):
