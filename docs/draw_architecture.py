@@ -32,6 +32,7 @@ WHAT = {
     "graph": "the cannot-link graph: colourings, or proofs that there is none",
     "constraints": "must-link and cannot-link pairs, checked",
     "pairs": "pairs, groups and labels from whatever the user has",
+    "sizes": "limits on sizes",
     "storage": "files written whole or not at all",
     "exceptions": "what can go wrong",
 }

@@ -271,6 +271,18 @@ def see_searches(estimator, value):
     return counter.searches, model.inertia_
 
 
+@case(KempeKMeans, "size_min", [None, 9, 0.25], check=lambda one, two, three: one < two <= three)
+def see_smallest(estimator, value):
+    """Rows of the smallest cluster."""
+    return int(np.bincount(fit(estimator, size_min=value, max_mutations=5).labels_).min())
+
+
+@case(KempeKMeans, "size_max", [None, 14, 0.3], check=lambda one, two, three: one > two >= three)
+def see_largest(estimator, value):
+    """Rows of the largest cluster."""
+    return int(np.bincount(fit(estimator, size_max=value, max_mutations=5).labels_).max())
+
+
 @case(KSKM, "max_mutations", [0, 3, 20], wanted=int)
 @case(
     KempeKMeans,

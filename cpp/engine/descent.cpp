@@ -11,12 +11,13 @@ Descent<Rules>::Descent(const Instance& instance, const Points<T>& points, int k
       small_(ledger_),
       chains_(ledger_, small_),
       table_(ledger_),
+      sized_(ledger_),
       trial_(ledger_),
-      uses_table_(instance.has_many_features() &&
+      uses_table_(!kSized && instance.has_many_features() &&
                   double(instance.size) * instance.dimension > kManyValues) {
     // Squares of float32 data must fit into its own precision.
     const bool fits = sizeof(T) == sizeof(double) || state().table_scale() == 1.0;
-    if (instance.is_large() && fits) large_.emplace(ledger_, small_);
+    if (!kSized && instance.is_large() && fits) large_.emplace(ledger_, small_);
 }
 
 template <class Rules>
@@ -32,6 +33,10 @@ template <class Rules>
 void Descent<Rules>::restart() {
     ledger_.restart();
     chains_.forget();
+    if constexpr (kSized) {
+        sized_.exchanges.forget();
+        sized_.balanced.forget();
+    }
 }
 
 // Improvements below rounding error would never end; an average vertex sets the scale.
@@ -77,6 +82,7 @@ void Descent<Rules>::run(Reference reference, Stopper& stopper) {
             move_singles(stopper);
         } while (clock.now() != before && !stopper.stopped() && goes_down());
         move_chains(stopper);
+        exchange(stopper);
     } while (clock.now() != before && !stopper.stopped() && goes_down());
 }
 
@@ -104,6 +110,24 @@ void Descent<Rules>::move_chains(Stopper& stopper) {
         chains_.sweep(
             ledger_.in_trial && !large_ ? trial_.visits() : instance_.constrained_vertices,
             stopper);
+}
+
+template <class Rules>
+void Descent<Rules>::exchange(Stopper& stopper) {
+    if constexpr (kSized) {
+        const Time before = ledger_.clock.now();
+        sized_.exchanges.sweep(stopper);
+        // What looks at more is for when nothing else pays.
+        if (ledger_.clock.now() == before) sized_.balanced.sweep(stopper);
+    }
+}
+
+template <class Rules>
+int Descent<Rules>::repair(Stopper& stopper) {
+    if constexpr (kSized)
+        return sized_.exchanges.repair(stopper);
+    else
+        return 0;
 }
 
 // A thorough search takes as long as several sweeps, and what it gains is little.

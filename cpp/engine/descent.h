@@ -4,9 +4,12 @@
 
 #include <limits>
 #include <optional>
+#include <type_traits>
 
 #include "basics/stopper.h"
+#include "engine/finders/balanced_chains.h"
 #include "engine/finders/chains.h"
+#include "engine/finders/exchanges.h"
 #include "engine/finders/large.h"
 #include "engine/finders/small.h"
 #include "engine/finders/table.h"
@@ -33,6 +36,9 @@ class Descent {
     void settle(Stopper& stopper) { run(Reference::placed, stopper); }
     // From what was loaded to a local optimum of the objective.
     void descend(Stopper& stopper);
+    // From a proper colouring that breaks limits on rows to one that keeps them, at the centroids
+    // as they are. Returns by how many rows they are still broken.
+    int repair(Stopper& stopper);
     // Only what large data of many features does with chains: recolour the tied vertices at the
     // prices of a table.
     void assign_by_table(bool thorough, Stopper& stopper);
@@ -48,6 +54,18 @@ class Descent {
     const Neighbourhood<Rules>& neighbourhood() const { return trial_.neighbourhood(); }
 
  private:
+    // Limits on rows need finders of their own.
+    static constexpr bool kSized = State<Rules>::kCountsRows;
+    struct Nothing {
+        explicit Nothing(Ledger<Rules>&) {}
+    };
+    struct SizedFinders {
+        explicit SizedFinders(Ledger<Rules>& ledger)
+            : exchanges(ledger), balanced(ledger, exchanges) {}
+        Exchanges<Rules> exchanges;
+        BalancedChains<Rules> balanced;
+    };
+
     // Changes of the objective below this share of what an average vertex costs are none.
     static constexpr double kSmallestShare = 1e-12;
     // Where a descent has come down below this share of its start, it goes on at a finer scale.
@@ -65,6 +83,7 @@ class Descent {
     void run(Reference reference, Stopper& stopper);
     void move_singles(Stopper& stopper);
     void move_chains(Stopper& stopper);
+    void exchange(Stopper& stopper);
     bool is_worth_a_thorough_look() const;
     bool goes_down();
     bool is_hopeless();
@@ -77,6 +96,7 @@ class Descent {
     std::optional<LargeSweep<Rules>> large_;  // of large data
     ChainSwaps<Rules> chains_;
     TableSwaps<Rules> table_;
+    [[no_unique_address]] std::conditional_t<kSized, SizedFinders, Nothing> sized_;
     Trial<Rules> trial_;
     const bool uses_table_;
     int passes_ = 0;               // of the present run, over all vertices

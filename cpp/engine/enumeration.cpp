@@ -21,7 +21,8 @@ constexpr int kMostVertices = 64;  // bits of a word
 
 // Vertices join clusters one after the other. Clusters are interchangeable, so a vertex may join
 // one in use or open the next. The inertia never falls when a vertex joins, so that of the vertices
-// placed so far bounds all clusterings that go on from there.
+// placed so far bounds all clusterings that go on from there. Where clusters have limits on their
+// rows, those of equal limits are interchangeable.
 class Enumeration {
  public:
     Enumeration(const Instance& instance, int k, const Colour* start, Stopper& stopper)
@@ -33,8 +34,11 @@ class Enumeration {
           neighbours_(size_, 0),
           points_(static_cast<std::size_t>(size_) * d_),
           clusters_(k, Cluster(d_)),
+          sizes_(instance.sizes),
+          rows_(k, 0),
           colour_(size_, kUncoloured),
           best_(start, start + size_) {
+        for (int rows : sizes_.rows) rows_left_ += rows;
         with_points(instance, [&](const auto& points) {
             for (Vertex v = 0; v < size_; ++v) std::copy_n(points[v], d_, point(v));
         });
@@ -78,6 +82,32 @@ class Enumeration {
         return cost;
     }
 
+    // Whether a cluster is empty, and so is an earlier one with the same limits.
+    bool comes_later(Colour c) const {
+        if (clusters_[c].members) return false;
+        for (Colour other = 0; other < c; ++other)
+            if (!clusters_[other].members && sizes_.least[other] == sizes_.least[c] &&
+                sizes_.most[other] == sizes_.most[c])
+                return true;
+        return false;
+    }
+
+    // Whether v may join, and whether those after it can still fill all clusters then.
+    bool keeps_limits(Vertex v, Colour c) const {
+        const int rows = sizes_.rows[v];
+        if (rows_[c] + rows > sizes_.most[c] || comes_later(c)) return false;
+        int missing = 0;
+        for (Colour other = 0; other < k_; ++other)
+            missing += std::max(0, sizes_.least[other] - rows_[other] - (other == c ? rows : 0));
+        return missing <= rows_left_ - rows;
+    }
+
+    void count_rows(Vertex v, Colour c, int sign) {
+        if (!sizes_.limited()) return;
+        rows_[c] += sign * sizes_.rows[v];
+        rows_left_ -= sign * sizes_.rows[v];
+    }
+
     // Places v and all vertices after it, `used` clusters being in use.
     bool place(Vertex v, int used, double cost) {
         if (v == size_) {
@@ -87,15 +117,20 @@ class Enumeration {
         }
         // Or a cluster would stay empty.
         const bool must_open = size_ - v == NonEmpty::kLeast * (k_ - used);
-        for (Colour c = must_open ? used : 0; c < std::min(used + 1, k_); ++c) {
+        const bool limited = sizes_.limited();
+        const Colour first = must_open && !limited ? used : 0;
+        for (Colour c = first; c < (limited ? k_ : std::min(used + 1, k_)); ++c) {
             if (clusters_[c].members & neighbours_[v]) continue;
+            if (limited && !keeps_limits(v, c)) continue;
             if (stopper_.should_stop()) return false;
             const Cluster before = clusters_[c];
             const double now = cost + join(clusters_[c], v);
             colour_[v] = c;
+            count_rows(v, c, 1);
             const bool finished = !(now < best_cost_ * (1 - kCostRounding)) ||
                                   place(v + 1, std::max(used, c + 1), now);
             clusters_[c] = before;
+            count_rows(v, c, -1);
             if (!finished) return false;
         }
         return true;
@@ -107,6 +142,9 @@ class Enumeration {
     std::vector<std::uint64_t> neighbours_;
     std::vector<double> points_;
     std::vector<Cluster> clusters_;
+    const Sizes& sizes_;
+    std::vector<int> rows_;  // per cluster, where they are limited
+    int rows_left_ = 0;      // of vertices that are not yet placed
     std::vector<Colour> colour_, best_;
     double best_cost_ = 0.0;
 };

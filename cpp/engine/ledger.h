@@ -2,6 +2,7 @@
 // last looked. Whoever looks for moves reads it, and applies moves here, so that it stays true.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "engine/bounds.h"
@@ -46,6 +47,16 @@ struct Ledger {
         if (reference == Reference::standing) return;
         clock.touch(chain.to);
         clock.touch(chain.from);
+    }
+
+    // Move vertices together.
+    void apply(std::span<const SingleMove> moves) {
+        clock.advance();
+        state.apply(moves, reference, [&](Colour c, double step) {
+            if (reference == Reference::means) bounds.note_drift(c, step, state.cluster_weight(c));
+            clock.recolour(c);
+            if (reference != Reference::standing) clock.touch(c);
+        });
     }
 
     // Put the centroids of clusters that changed after `since` back on their means.

@@ -1,4 +1,5 @@
-// Moves that a state can be asked about: of one vertex, and of a chain between two clusters.
+// Moves that a state can be asked about: of one vertex, of a chain between two clusters, and of
+// several vertices among any clusters, which are a list of moves of one.
 #pragma once
 
 #include "basics/types.h"
@@ -18,6 +19,7 @@ struct ChainMove {
     Colour from = 0, to = 0;
     double weight = 0.0;  // weight that enters `from` less weight that leaves it
     int vertices = 0;     // vertices that enter `from` less vertices that leave it
+    int rows = 0;         // the same of rows, where they are counted
 };
 
 }  // namespace kempe

@@ -20,10 +20,15 @@ struct Rules {
 template <class Value>
 using HardRules = Rules<Value, HardTies, NonEmpty>;
 
+// The same, and clusters that have neither too few nor too many rows.
+template <class Value>
+using SizedRules = Rules<Value, HardTies, SizeLimits>;
+
 // Call `body` with the rules of an instance as a type, and with its points.
 template <class Body>
 decltype(auto) with_rules(const Instance& instance, Body&& body) {
     return with_points(instance, [&]<class Value>(const Points<Value>& points) {
+        if (instance.sizes.limited()) return body.template operator()<SizedRules<Value>>(points);
         return body.template operator()<HardRules<Value>>(points);
     });
 }
@@ -31,9 +36,18 @@ decltype(auto) with_rules(const Instance& instance, Body&& body) {
 }  // namespace kempe
 
 // Every class of the engine is compiled once for each of the rules.
-#define KEMPE_FOR_ALL_RULES(Template)          \
-    template class Template<HardRules<float>>; \
-    template class Template<HardRules<double>>
-#define KEMPE_DECLARE_FOR_ALL_RULES(Template)         \
-    extern template class Template<HardRules<float>>; \
-    extern template class Template<HardRules<double>>
+#define KEMPE_FOR_ALL_RULES(Template)           \
+    template class Template<HardRules<float>>;  \
+    template class Template<HardRules<double>>; \
+    KEMPE_FOR_SIZED_RULES(Template)
+#define KEMPE_DECLARE_FOR_ALL_RULES(Template)          \
+    extern template class Template<HardRules<float>>;  \
+    extern template class Template<HardRules<double>>; \
+    KEMPE_DECLARE_FOR_SIZED_RULES(Template)
+// Some are for problems whose clusters have limits alone.
+#define KEMPE_FOR_SIZED_RULES(Template)         \
+    template class Template<SizedRules<float>>; \
+    template class Template<SizedRules<double>>
+#define KEMPE_DECLARE_FOR_SIZED_RULES(Template)        \
+    extern template class Template<SizedRules<float>>; \
+    extern template class Template<SizedRules<double>>

@@ -48,7 +48,7 @@ double Screening<Rules>::nearest_alternative(Vertex v) {
     state_.distances(v, distance_.data());
     double nearest = std::numeric_limits<double>::infinity();
     for (Colour c = 0; c < k_; ++c)
-        if (c != state_.colour(v) && distance_[c] < nearest && state_.moves_alone(v, c))
+        if (c != state_.colour(v) && distance_[c] < nearest && state_.ties().admit(v, c))
             nearest = distance_[c];
     return nearest;
 }

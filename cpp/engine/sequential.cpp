@@ -42,6 +42,8 @@ class SequentialSearch {
  public:
     SequentialSearch(const Instance& instance, int k) : instance_(instance), k_(k) {
         check_n_clusters(k);
+        if (instance.sizes.limited() && instance.sizes.least.size() != static_cast<std::size_t>(k))
+            throw std::invalid_argument("limits are those of another number of clusters");
         unlocked([&] {
             with_rules(instance, [&]<class Rules>(const auto& points) {
                 engine_ = std::make_unique<Engine<Rules>>(instance, points, k);
@@ -51,6 +53,13 @@ class SequentialSearch {
 
     Out1<Colour> settle(In1<Colour> colours, In2<double> centroids, Stopper& stopper) {
         return work_at(colours, centroids, [&](auto& descent) { descent.settle(stopper); });
+    }
+
+    nb::tuple repair(In1<Colour> colours, In2<double> centroids, Stopper& stopper) {
+        int excess = 0;
+        auto result =
+            work_at(colours, centroids, [&](auto& descent) { excess = descent.repair(stopper); });
+        return nb::make_tuple(std::move(result), excess);
     }
 
     Out1<Colour> assign_by_table(In1<Colour> colours, In2<double> centroids, bool thorough,
@@ -130,8 +139,9 @@ class SequentialSearch {
 
     const Instance& instance_;
     int k_;
-    std::variant<std::unique_ptr<Engine<HardRules<double>>>,
-                 std::unique_ptr<Engine<HardRules<float>>>>
+    std::variant<
+        std::unique_ptr<Engine<HardRules<double>>>, std::unique_ptr<Engine<HardRules<float>>>,
+        std::unique_ptr<Engine<SizedRules<double>>>, std::unique_ptr<Engine<SizedRules<float>>>>
         engine_;
 };
 
@@ -142,6 +152,8 @@ void bind_sequential(nb::module_& m) {
         .def(nb::init<const Instance&, int>(), nb::arg("instance"), nb::arg("n_clusters"),
              nb::keep_alive<1, 2>())
         .def("settle", &SequentialSearch::settle, nb::arg("colours"), nb::arg("centroids"),
+             nb::arg("stopper"))
+        .def("repair", &SequentialSearch::repair, nb::arg("colours"), nb::arg("centroids"),
              nb::arg("stopper"))
         .def("assign_by_table", &SequentialSearch::assign_by_table, nb::arg("colours"),
              nb::arg("centroids"), nb::arg("thorough"), nb::arg("stopper"))

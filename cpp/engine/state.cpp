@@ -15,16 +15,23 @@ State<Rules>::State(const Instance& instance, const Points<T>& points, int k)
       points_(points),
       k_(k),
       d_(instance.dimension),
+      limits_(instance),
       colour_(instance.size),
       ties_(instance, k),
       clusters_{std::vector<double>(std::size_t(k) * d_), std::vector<double>(k),
-                std::vector<int>(k)},
+                std::vector<int>(k), std::vector<int>(kCountsRows ? k : 0)},
       centroid_(std::size_t(k) * d_),
       by_feature_(instance.has_many_features() ? 0 : centroid_.size()),
       origin_(d_),
       chain_(instance.size),
       shift_(d_),
       point_(d_) {
+    if (kCountsRows)
+        pull_ = {std::vector<double>(centroid_.size()),
+                 std::vector<double>(k),
+                 std::vector<int>(k),
+                 std::vector<int>(k),
+                 {}};
     measure_spread();
 }
 
@@ -92,12 +99,14 @@ ChainMove State<Rules>::single(Vertex v, Colour to) {
     const T* position = points_[v];
     const double* origin = centroid(from);
     for (int f = 0; f < d_; ++f) shift_[f] = -w * (position[f] - origin[f]);
-    return {from, to, -w, -1};
+    ChainMove move{from, to, -w, -1};
+    if constexpr (kCountsRows) move.rows = -limits_.rows(v);
+    return move;
 }
 
 template <class Rules>
 ChainMove State<Rules>::collect(Vertex v, Colour to) {
-    ChainMove chain{colour_[v], to, 0.0, 0};
+    ChainMove chain{colour_[v], to};
     std::fill(shift_.begin(), shift_.end(), 0.0);
     const double* origin = centroid(chain.from);
     chain_.collect(ties_.counts(), colour_.data(), v, to, [&](Vertex u, Colour wanted) {
@@ -105,6 +114,7 @@ ChainMove State<Rules>::collect(Vertex v, Colour to) {
         const double w = leaves ? -instance_.weight[u] : instance_.weight[u];
         chain.weight += w;
         chain.vertices += leaves ? -1 : 1;
+        if constexpr (kCountsRows) chain.rows += leaves ? -limits_.rows(u) : limits_.rows(u);
         const T* position = points_[u];
         for (int f = 0; f < d_; ++f) shift_[f] += w * (position[f] - origin[f]);
         return true;
@@ -131,7 +141,11 @@ Vertex State<Rules>::only_neighbour(Vertex v, Colour c) const {
 
 template <class Rules>
 bool State<Rules>::admits(const ChainMove& chain) const {
-    const auto& [mean, weight, size] = clusters_;
+    const auto& [mean, weight, size, rows] = clusters_;
+    if constexpr (kCountsRows)
+        if (!limits_.holds(chain.from, rows[chain.from] + chain.rows) ||
+            !limits_.holds(chain.to, rows[chain.to] - chain.rows))
+            return false;
     return limits_.allows(size[chain.from] + chain.vertices, weight[chain.from] + chain.weight) &&
            limits_.allows(size[chain.to] - chain.vertices, weight[chain.to] - chain.weight);
 }
@@ -162,6 +176,76 @@ double State<Rules>::change(const ChainMove& chain, Reference reference) const {
     return fixed - saved + kCostRounding * (2 * std::abs(tg) + std::abs(m) * gg + saved);
 }
 
+// At fixed centroids each vertex costs what it costs alone. With t what enters a cluster about its
+// centroid, and m its weight, the mean that follows saves |t|^2 / (W + m) in that cluster.
+template <class Rules>
+double State<Rules>::change(std::span<const SingleMove> moves, Reference reference) {
+    constexpr double never = std::numeric_limits<double>::infinity();
+    double fixed = 0.0, size = 0.0, saved = 0.0;
+    for (const auto& [v, to] : moves) {
+        const double w = instance_.weight[v];
+        const double enters = w * distance(v, to), leaves = w * distance(v, colour_[v]);
+        fixed += enters - leaves;
+        size += enters + leaves;
+        pull(v, to, 1, centroid(to));
+        pull(v, colour_[v], -1, centroid(colour_[v]));
+    }
+    for (Colour c : pull_.touched) {
+        const double weight = clusters_.weight[c] + pull_.weight[c];
+        const double* shift = &pull_.shift[std::size_t(c) * d_];
+        double square = 0.0;
+        for (int f = 0; f < d_; ++f) square += shift[f] * shift[f];
+        bool allowed = limits_.allows(clusters_.size[c] + pull_.vertices[c], weight) &&
+                       weight > kCostRounding * clusters_.weight[c];
+        if constexpr (kCountsRows)
+            allowed = allowed && limits_.holds(c, clusters_.rows[c] + pull_.rows[c]);
+        saved += allowed ? square / weight : -never;
+        forget_pull(c);
+    }
+    pull_.touched.clear();
+    if (saved == -never) return never;
+    if (reference != Reference::means) return fixed + kCostRounding * size;
+    return fixed - saved + kCostRounding * (size + saved);
+}
+
+template <class Rules>
+void State<Rules>::pull(Vertex v, Colour c, int sign, const double* origin) {
+    if (std::find(pull_.touched.begin(), pull_.touched.end(), c) == pull_.touched.end())
+        pull_.touched.push_back(c);
+    const double w = sign * instance_.weight[v];
+    pull_.weight[c] += w;
+    pull_.vertices[c] += sign;
+    if constexpr (kCountsRows) pull_.rows[c] += sign * limits_.rows(v);
+    double* shift = &pull_.shift[std::size_t(c) * d_];
+    const T* position = points_[v];
+    for (int f = 0; f < d_; ++f) shift[f] += w * (position[f] - origin[f]);
+}
+
+// Let a cluster have what was pulled into it about its mean; how far that moves the mean.
+template <class Rules>
+double State<Rules>::follow_pull(Colour c) {
+    clusters_.weight[c] += pull_.weight[c];
+    clusters_.size[c] += pull_.vertices[c];
+    if constexpr (kCountsRows) clusters_.rows[c] += pull_.rows[c];
+    const double share = clusters_.weight[c] > 0 ? 1.0 / clusters_.weight[c] : 0.0;
+    double square = 0.0;
+    for (int f = 0; f < d_; ++f) {
+        const double step = pull_.shift[std::size_t(c) * d_ + f] * share;
+        mean(c)[f] += step;
+        square += step * step;
+    }
+    forget_pull(c);
+    return std::sqrt(square);
+}
+
+template <class Rules>
+void State<Rules>::forget_pull(Colour c) {
+    std::fill_n(pull_.shift.begin() + std::size_t(c) * d_, d_, 0.0);
+    pull_.weight[c] = 0.0;
+    pull_.vertices[c] = 0;
+    if constexpr (kCountsRows) pull_.rows[c] = 0;
+}
+
 // What is left of a cluster without weight has no mean that v could be far from.
 template <class Rules>
 double State<Rules>::entering_cost_without(Vertex v, Colour c, Vertex gone) const {
@@ -187,6 +271,10 @@ void State<Rules>::apply(const ChainMove& chain, Reference reference) {
     clusters_.weight[chain.to] -= chain.weight;
     clusters_.size[chain.from] += chain.vertices;
     clusters_.size[chain.to] -= chain.vertices;
+    if constexpr (kCountsRows) {
+        clusters_.rows[chain.from] += chain.rows;
+        clusters_.rows[chain.to] -= chain.rows;
+    }
     if (reference == Reference::means) {
         use_mean(chain.from);
         use_mean(chain.to);
@@ -203,6 +291,10 @@ bool State<Rules>::move_alone(Vertex v, Colour to) {
     clusters_.weight[to] += instance_.weight[v];
     --clusters_.size[from];
     ++clusters_.size[to];
+    if constexpr (kCountsRows) {
+        clusters_.rows[from] -= limits_.rows(v);
+        clusters_.rows[to] += limits_.rows(v);
+    }
     waiting_.push_back({v, from});
     return true;
 }
@@ -271,6 +363,10 @@ void State<Rules>::compute_means() {
     for (Vertex v = 0; v < instance_.size; ++v) {
         clusters_.weight[colour_[v]] += instance_.weight[v];
         ++clusters_.size[colour_[v]];
+    }
+    if constexpr (kCountsRows) {
+        std::fill(clusters_.rows.begin(), clusters_.rows.end(), 0);
+        for (Vertex v = 0; v < instance_.size; ++v) clusters_.rows[colour_[v]] += limits_.rows(v);
     }
     add_by_cluster(instance_, points_, instance_.size, k_, nullptr, clusters_.mean.data(),
                    [&](std::size_t v, auto&& add) {

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -23,6 +24,8 @@ class State {
  public:
     using T = typename Rules::Value;
     using Ties = typename Rules::Ties;
+    using Limits = typename Rules::Limits;
+    static constexpr bool kCountsRows = Limits::kCountsRows;
 
     State(const Instance& instance, const Points<T>& points, int k);
 
@@ -35,6 +38,9 @@ class State {
     double cluster_weight(Colour c) const { return clusters_.weight[c]; }
     const double* cluster_weights() const { return clusters_.weight.data(); }
     int cluster_size(Colour c) const { return clusters_.size[c]; }
+    // Rows of a cluster, where they are counted.
+    int cluster_rows(Colour c) const { return clusters_.rows[c]; }
+    const Limits& limits() const { return limits_; }
     const double* centroid(Colour c) const { return centroid_.data() + std::size_t(c) * d_; }
     const double* centroids() const { return centroid_.data(); }
     const Points<T>& points() const { return points_; }
@@ -62,7 +68,18 @@ class State {
     double measured_objective() const { return measured_cost() + ties_.total_price(); }
 
     // Which moves are admitted.
-    bool moves_alone(Vertex v, Colour to) const { return ties_.admit(v, to); }
+    bool moves_alone(Vertex v, Colour to) const { return ties_.admit(v, to) && has_room(v, to); }
+    // Whether the limits on rows let v move without any other.
+    bool has_room(Vertex v, Colour to) const {
+        if constexpr (kCountsRows) {
+            const int rows = limits_.rows(v);
+            const Colour own = colour_[v];
+            return limits_.room(to, clusters_.rows[to]) >= rows &&
+                   limits_.spare(own, clusters_.rows[own]) >= rows;
+        } else {
+            return true;
+        }
+    }
     bool may_leave(Vertex v) const {
         const Colour own = colour_[v];
         return limits_.may_lose_one(clusters_.size[own], clusters_.weight[own],
@@ -83,6 +100,8 @@ class State {
         return kempe::entering_cost(clusters_.weight[c], w, squared);
     }
     double change(const ChainMove& chain, Reference reference) const;
+    // The same of vertices that move together, each once, whatever becomes of ties.
+    double change(std::span<const SingleMove> moves, Reference reference);
     // What it costs v to enter a cluster that another vertex has left, the means following.
     double entering_cost_without(Vertex v, Colour c, Vertex gone) const;
 
@@ -101,6 +120,10 @@ class State {
 
     // Swap the collected chain. The centroids follow if costs refer to the means.
     void apply(const ChainMove& chain, Reference reference);
+    // Move vertices together, each once. Calls `see` with each cluster that this touches and how
+    // far its mean has moved.
+    template <class See>
+    void apply(std::span<const SingleMove> moves, Reference reference, See&& see);
     // How far the two means moved in the last swap.
     double step_from() const { return step_from_; }
     double step_to() const { return step_to_; }
@@ -131,6 +154,7 @@ class State {
         std::vector<double> mean;  // k x d, always exact
         std::vector<double> weight;
         std::vector<int> size;  // vertices
+        std::vector<int> rows;  // empty where they are not counted
     };
     struct Departure {
         Vertex vertex;
@@ -145,6 +169,9 @@ class State {
     double measured_cost() const;
     template <class Distance>
     double add_up(Distance&& distance_of) const;
+    void pull(Vertex v, Colour c, int sign, const double* origin);
+    double follow_pull(Colour c);
+    void forget_pull(Colour c);
     void move_means(const ChainMove& chain);
     void compute_means();
     void copy_by_feature(Colour c);
@@ -153,7 +180,7 @@ class State {
     const Instance& instance_;
     const Points<T> points_;
     const int k_, d_;
-    [[no_unique_address]] const typename Rules::Limits limits_{};
+    [[no_unique_address]] const Limits limits_;
 
     std::vector<Colour> colour_;
     Ties ties_;
@@ -175,7 +202,32 @@ class State {
     Clusters saved_;
 
     mutable std::vector<double> point_;  // scratch of distances()
+    // What a list of moves takes to each cluster that it touches, about its centroid.
+    struct Pull {
+        std::vector<double> shift;  // k x d
+        std::vector<double> weight;
+        std::vector<int> vertices, rows;
+        std::vector<Colour> touched;
+    } pull_;
 };
+
+// Together, since one after the other might leave a cluster empty in between.
+template <class Rules>
+template <class See>
+void State<Rules>::apply(std::span<const SingleMove> moves, Reference reference, See&& see) {
+    for (const auto& [v, to] : moves) {
+        pull(v, to, 1, mean(to));
+        pull(v, colour_[v], -1, mean(colour_[v]));
+        if (logging_) log_.push_back({v, colour_[v]});
+        recolour(v, to);
+    }
+    for (Colour c : pull_.touched) {
+        const double step = follow_pull(c);
+        if (reference == Reference::means) use_mean(c);
+        see(c, step);
+    }
+    pull_.touched.clear();
+}
 
 KEMPE_DECLARE_FOR_ALL_RULES(State);
 

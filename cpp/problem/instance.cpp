@@ -70,6 +70,22 @@ void construct(Instance* self, In2<T> rows, In2<T> merged, In1<std::int32_t> sou
     classify_vertices(*self);
 }
 
+// Once, before anything is made of the instance.
+void limit_sizes(Instance& instance, In1<std::int32_t> rows, In1<std::int32_t> least,
+                 In1<std::int32_t> most) {
+    if (rows.shape(0) != static_cast<std::size_t>(instance.size))
+        throw std::invalid_argument("rows must have one number per supernode");
+    if (least.shape(0) != most.shape(0) || least.shape(0) == 0)
+        throw std::invalid_argument("least and most must have one number per cluster");
+    const auto copied = [](const In1<std::int32_t>& values, int smallest) {
+        std::vector<int> result(values.data(), values.data() + values.shape(0));
+        if (std::any_of(result.begin(), result.end(), [&](int x) { return x < smallest; }))
+            throw std::invalid_argument("sizes must not be negative, nor rows less than 1");
+        return result;
+    };
+    instance.sizes = {copied(rows, 1), copied(least, 0), copied(most, 0)};
+}
+
 }  // namespace
 
 void bind_instance(nb::module_& m) {
@@ -84,6 +100,7 @@ void bind_instance(nb::module_& m) {
     nb::class_<Instance> cls(m, "Instance");
     borrow(cls, &construct<float>);
     borrow(cls, &construct<double>);
+    cls.def("limit_sizes", &limit_sizes, nb::arg("rows"), nb::arg("least"), nb::arg("most"));
     cls.def_prop_ro("is_large", &Instance::is_large)
         .def("enter", [](const Instance& instance) { instance.pool->occupy(1); })
         .def("leave", [](const Instance& instance) { instance.pool->occupy(-1); });

@@ -29,6 +29,15 @@ struct Points {
     }
 };
 
+// How many rows each supernode has, and how many each cluster may have. Rows count, whatever they
+// weigh.
+struct Sizes {
+    std::vector<int> rows;         // per supernode
+    std::vector<int> least, most;  // per cluster
+
+    bool limited() const { return !least.empty(); }
+};
+
 struct Instance {
     int size = 0;  // number of supernodes
     int dimension = 0;
@@ -41,6 +50,7 @@ struct Instance {
     // graph code. The others are constrained.
     std::vector<Vertex> free_vertices;
     std::vector<Vertex> constrained_vertices;
+    Sizes sizes;                 // empty where clusters may have any size
     std::shared_ptr<Pool> pool;  // works for every kernel that is given the instance
 
     // Whether loops over vertices are worth several threads, and bounds worth their memory.

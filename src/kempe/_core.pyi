@@ -41,6 +41,12 @@ class Instance:
         n_threads: int = 1,
         beside: Instance | None = None,
     ) -> None: ...
+    def limit_sizes(self, rows: _Ints, least: _Ints, most: _Ints) -> None:
+        """Limit the rows of clusters, once, before anything is made of the instance.
+
+        ``rows`` are those of each supernode, ``least`` and ``most`` those of each cluster.
+        """
+
     @property
     def is_large(self) -> bool:
         """Whether kernels divide loops over the supernodes among threads."""
@@ -330,6 +336,11 @@ class SequentialSearch:
     def __init__(self, instance: Instance, n_clusters: int) -> None: ...
     def settle(self, colours: _Ints, centroids: _Floats, stopper: Stopper) -> _Ints:
         """Swap chains that lower the cost to fixed centroids until none is left."""
+    def repair(self, colours: _Ints, centroids: _Floats, stopper: Stopper) -> tuple[_Ints, int]:
+        """Move vertices at the least cost to fixed centroids until clusters keep their limits.
+
+        Returns by how many rows they still break them.
+        """
     def assign_by_table(
         self, colours: _Ints, centroids: _Floats, thorough: bool, stopper: Stopper
     ) -> _Ints:

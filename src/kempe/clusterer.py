@@ -41,6 +41,7 @@ from threadpoolctl import ThreadpoolController
 from kempe.constraints import Constraints, as_constraints
 from kempe.exact.new_rows import assign_new_rows
 from kempe.exceptions import Interrupted, NoSolutionFoundError
+from kempe.graph.sizes import refuse_conflict
 from kempe.model_file import write_model
 from kempe.problem import Problem
 from kempe.search.callbacks import Callbacks
@@ -48,6 +49,7 @@ from kempe.search.display import display
 from kempe.search.recorder import Recorder
 from kempe.search.result import Origin, Result
 from kempe.search.stop import MaxMutations, Patience, StoppingRule, TargetInertia, TimeLimit
+from kempe.sizes import SizeLimits
 
 # Integers of these types are exact in float32, which halves the memory of image data.
 _EXACT_IN_FLOAT32 = ("bool", "int8", "uint8", "int16", "uint16", "float16")
@@ -182,9 +184,16 @@ class ConstrainedClusterer(
             n_clusters=int(self.n_clusters),
             sample_weight=weights,
             n_threads=self._n_threads,
+            limits=self._limits(data.shape[0]),
         )
         check_groups(problem.n_supernodes, int(self.n_clusters))
+        if problem.limits is not None:
+            refuse_conflict(problem.supernode, problem.graph, constraints, problem.limits)
         return problem
+
+    def _limits(self, n_rows: int) -> SizeLimits | None:
+        """Fewest and most rows of each cluster."""
+        return None
 
     @property
     def _n_threads(self) -> int:
@@ -215,6 +224,8 @@ class ConstrainedClusterer(
         colours = result.solution.colours
         if not problem.is_proper(colours):  # the last line of defence
             raise AssertionError("internal error: a clustering violates a cannot-link pair")
+        if not problem.keeps_limits(colours):
+            raise AssertionError("internal error: a cluster has too few or too many rows")
         centroids, _ = problem.means(colours)
         settings = {"method": type(self).__name__, **self.get_params(deep=False)}
         # A search of supernodes does not know what it was made on.

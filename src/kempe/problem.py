@@ -17,6 +17,7 @@ from kempe.constraints import Constraints
 from kempe.exceptions import InfeasibleConstraintsError
 from kempe.graph import CannotLinkGraph
 from kempe.graph.certificates import must_link_path
+from kempe.sizes import SizeLimits
 
 Colours = NDArray[np.int32]
 """One cluster number per supernode."""
@@ -59,6 +60,8 @@ class Problem:
         The same for the compiled kernels.
     constraints
         What the user gave, for messages in the user's row numbers.
+    limits
+        Fewest and most rows of each cluster, or ``None`` if they may have any size.
     """
 
     n_clusters: int
@@ -71,6 +74,7 @@ class Problem:
     shift: NDArray[np.float64]
     core: _core.Instance = field(repr=False)
     constraints: Constraints = field(default_factory=Constraints, repr=False)
+    limits: SizeLimits | None = None
 
     @classmethod
     def build(
@@ -81,6 +85,7 @@ class Problem:
         n_clusters: int,
         sample_weight: NDArray[np.float64] | None = None,
         n_threads: int = 1,
+        limits: SizeLimits | None = None,
     ) -> Problem:
         """Merge must-linked rows and turn cannot-link pairs into edges.
 
@@ -96,6 +101,8 @@ class Problem:
             Weight of each row; all 1 by default.
         n_threads
             Threads of the kernels, if the data is large. Results do not depend on it.
+        limits
+            Fewest and most rows of each cluster.
 
         Raises
         ------
@@ -112,6 +119,8 @@ class Problem:
         weight = np.bincount(supernode, sample_weight, minlength=size).astype(np.float64)
         source, merged, within = _merge(rows, supernode, size, sample_weight)
         core = _core.Instance(rows, merged, source, weight, graph, n_threads)
+        if limits is not None:
+            core.limit_sizes(_sizes(supernode, size), limits.least, limits.most)
         return cls(
             n_clusters=n_clusters,
             rows=rows,
@@ -123,6 +132,7 @@ class Problem:
             shift=shift,
             core=core,
             constraints=constraints,
+            limits=limits,
         )
 
     @property
@@ -139,6 +149,18 @@ class Problem:
     def n_supernodes(self) -> int:
         """Number of supernodes."""
         return int(self.weight.size)
+
+    @cached_property
+    def size(self) -> NDArray[np.int32]:
+        """Rows of each supernode."""
+        return _sizes(self.supernode, self.n_supernodes)
+
+    def keeps_limits(self, colours: Colours) -> bool:
+        """Whether no cluster has too few or too many rows."""
+        if self.limits is None:
+            return True
+        sizes = np.bincount(colours[self.supernode], minlength=self.n_clusters)
+        return not self.limits.excess(sizes).any()
 
     @property
     def everyone(self) -> NDArray[np.int32]:
@@ -216,15 +238,20 @@ class Problem:
             block = slice(start, start + ROWS_AT_A_TIME)
             rows[block] = (self.rows[block] - offset) @ directions
         source, merged, within = _merge(rows, self.supernode, self.n_supernodes, self.row_weight)
+        core = _core.Instance(rows, merged, source, self.weight, self.graph.core, beside=self.core)
+        if self.limits is not None:
+            core.limit_sizes(self.size, self.limits.least, self.limits.most)
         return replace(
             self,
             rows=rows,
             within=within,
             shift=(self.shift + origin) @ axes,
-            core=_core.Instance(
-                rows, merged, source, self.weight, self.graph.core, beside=self.core
-            ),
+            core=core,
         )
+
+
+def _sizes(supernode: NDArray[np.int32], n_supernodes: int) -> NDArray[np.int32]:
+    return np.bincount(supernode, minlength=n_supernodes).astype(np.int32)
 
 
 def _centred(X: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.float64]]:

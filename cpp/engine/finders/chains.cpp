@@ -26,7 +26,7 @@ void ChainSwaps<Rules>::sweep(const std::vector<Vertex>& vertices, Stopper& stop
 
 template <class Rules>
 inline bool ChainSwaps<Rules>::try_chain(Vertex v, Colour to) {
-    if (failed_before(v, to)) return false;
+    if (!is_tied(v) || failed_before(v, to)) return false;
     const ChainMove chain = ledger_.state.collect(v, to);
     if (ledger_.state.change(chain, ledger_.reference) < -ledger_.tolerance) {
         ledger_.apply(chain);
@@ -34,6 +34,15 @@ inline bool ChainSwaps<Rules>::try_chain(Vertex v, Colour to) {
     }
     remember_failure(chain);
     return false;
+}
+
+// Limits stop vertices, too, that are tied to nobody.
+template <class Rules>
+inline bool ChainSwaps<Rules>::is_tied(Vertex v) const {
+    if constexpr (State<Rules>::kCountsRows)
+        return ledger_.instance.graph.degree(v) > 0;
+    else
+        return true;
 }
 
 // A chain depends on its two clusters alone.
@@ -58,11 +67,12 @@ inline void ChainSwaps<Rules>::remember_failure(const ChainMove& chain) {
 // often, and costs at fixed centroids are not the goal, so it is left to the descent.
 template <class Rules>
 bool ChainSwaps<Rules>::try_ejection(Vertex v, Colour to) {
-    if (ledger_.reference != Reference::means) return false;
+    if (ledger_.reference != Reference::means || !is_tied(v)) return false;
     auto& state = ledger_.state;
     const Vertex blocker = state.only_neighbour(v, to);
     const Colour own = state.colour(v);
     if (blocker < 0 || state.cluster_size(own) == 1 || state.cluster_size(to) == 1) return false;
+    if (!has_room_for_ejection(v, blocker)) return false;
     const auto [cost, refuge] = cheapest_refuge(blocker, own);
     const double gain = state.leaving_gain(v, state.distance(v, own), ledger_.reference) +
                         state.leaving_gain(blocker, state.distance(blocker, to), ledger_.reference);
@@ -72,6 +82,21 @@ bool ChainSwaps<Rules>::try_ejection(Vertex v, Colour to) {
     return true;
 }
 
+// Whether the limits on rows let v take the place of another, which finds a refuge.
+template <class Rules>
+bool ChainSwaps<Rules>::has_room_for_ejection(Vertex v, Vertex blocker) const {
+    if constexpr (State<Rules>::kCountsRows) {
+        const auto& state = ledger_.state;
+        const auto& limits = state.limits();
+        const Colour own = state.colour(v), to = state.colour(blocker);
+        const int rows = state.cluster_rows(to) + limits.rows(v) - limits.rows(blocker);
+        return limits.spare(own, state.cluster_rows(own)) >= limits.rows(v) &&
+               limits.holds(to, rows);
+    } else {
+        return true;
+    }
+}
+
 // What it costs to put v where it can go alone, one cluster left aside.
 template <class Rules>
 std::pair<double, Colour> ChainSwaps<Rules>::cheapest_refuge(Vertex v, Colour forbidden) {
@@ -79,7 +104,7 @@ std::pair<double, Colour> ChainSwaps<Rules>::cheapest_refuge(Vertex v, Colour fo
     state.distances(v, distance_.data());
     std::pair<double, Colour> best{std::numeric_limits<double>::infinity(), forbidden};
     for (Colour c = 0; c < ledger_.k; ++c) {
-        if (c == forbidden || c == state.colour(v) || !state.moves_alone(v, c)) continue;
+        if (c == forbidden || c == state.colour(v) || !can_flee(v, c)) continue;
         const double w = ledger_.instance.weight[v];
         best = std::min(best, {state.entering_cost(c, w, distance_[c], ledger_.reference), c});
     }

@@ -26,6 +26,16 @@ class ChainSwaps {
     bool failed_before(Vertex v, Colour other) const;
     void remember_failure(const ChainMove& chain);
     bool try_ejection(Vertex v, Colour to);
+    bool is_tied(Vertex v) const;
+    bool has_room_for_ejection(Vertex v, Vertex blocker) const;
+    // Whether v can go to a cluster alone, if another takes its place where it is.
+    bool can_flee(Vertex v, Colour to) const {
+        const auto& state = ledger_.state;
+        if constexpr (State<Rules>::kCountsRows)
+            if (state.limits().room(to, state.cluster_rows(to)) < state.limits().rows(v))
+                return false;
+        return state.ties().admit(v, to);
+    }
     std::pair<double, Colour> cheapest_refuge(Vertex v, Colour forbidden);
 
     Ledger<Rules>& ledger_;

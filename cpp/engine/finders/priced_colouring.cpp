@@ -10,7 +10,7 @@ namespace kempe {
 
 template <class Rules>
 PricedColouring<Rules>::PricedColouring(const Instance& instance, State<Rules>& state, int k)
-    : instance_(instance), state_(state), k_(k), size_(k), weight_(k) {}
+    : instance_(instance), state_(state), k_(k), limits_(instance), size_(k), weight_(k) {}
 
 template <class Rules>
 void PricedColouring<Rules>::begin() {

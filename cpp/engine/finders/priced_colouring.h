@@ -61,7 +61,7 @@ class PricedColouring {
     const Instance& instance_;
     State<Rules>& state_;
     const int k_;
-    [[no_unique_address]] const typename Rules::Limits limits_{};
+    [[no_unique_address]] const typename Rules::Limits limits_;
     std::vector<float> table_;    // per tied vertex and cluster
     std::vector<int> size_;       // per cluster
     std::vector<double> weight_;  // per cluster

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import _fit_context
+from sklearn.utils._param_validation import Interval
 
 from kempe.clusterer import SearchingClusterer
 from kempe.constraints import Constraints, as_constraints
@@ -23,6 +24,7 @@ from kempe.search.recorder import Recorder
 from kempe.search.result import Result
 from kempe.search.stop import StoppingRule
 from kempe.search.threads import n_threads
+from kempe.sizes import SizeLimits
 
 DEFAULTS = MemeticParams()
 
@@ -46,6 +48,11 @@ class KempeKMeans(SearchingClusterer):
     n_init : int, default=1
         Independent searches, of which the best is returned. Time grows in proportion; a longer
         search (``max_mutations``) is usually the better use of it.
+    size_min, size_max : int, float, array of shape (n_clusters,) or None, default=None
+        Fewest and most rows of a cluster: a number of rows, a share of all rows below 1, or one of
+        these for each cluster. Rows count, whatever their weight, and a must-linked group counts
+        all its rows. Limits of their own belong to clusters by position, which starting centroids
+        (``init``) give a meaning.
     max_mutations : int or None, default=None
         Mutations after which the search ends; 0 leaves a single descent, which is fastest.
         ``None``: until several clusterings agree, at most a number that grows with
@@ -107,6 +114,8 @@ class KempeKMeans(SearchingClusterer):
         **SearchingClusterer._parameter_constraints,
         "max_mutations": [*SearchingClusterer._parameter_constraints["max_mutations"], None],
         "params": [MemeticParams, None],
+        "size_min": [Interval(Real, 0, None, closed="left"), "array-like", None],
+        "size_max": [Interval(Real, 0, None, closed="neither"), "array-like", None],
         "n_jobs": [Integral, None],
     }
 
@@ -118,6 +127,8 @@ class KempeKMeans(SearchingClusterer):
         *,
         init: Literal["k-means++", "random"] | ArrayLike = "k-means++",
         n_init: int = 1,
+        size_min: ArrayLike | None = None,
+        size_max: ArrayLike | None = None,
         max_mutations: int | None = None,
         patience: int | None = None,
         time_limit: float | None = None,
@@ -132,6 +143,8 @@ class KempeKMeans(SearchingClusterer):
         self.n_clusters = n_clusters
         self.init = init
         self.n_init = n_init
+        self.size_min = size_min
+        self.size_max = size_max
         self.max_mutations = max_mutations
         self.patience = patience
         self.time_limit = time_limit
@@ -210,6 +223,9 @@ class KempeKMeans(SearchingClusterer):
             init=self.init if init is None else init,
             n_jobs=self._n_threads,
         )
+
+    def _limits(self, n_rows: int) -> SizeLimits | None:
+        return SizeLimits.of(self.size_min, self.size_max, n_rows, int(self.n_clusters))
 
     def _mutations(self, problem: Problem) -> int:
         if self.max_mutations is not None:

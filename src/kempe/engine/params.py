@@ -118,19 +118,23 @@ class MemeticParams:
         problem
             The problem to search.
         """
-        annealed = self._anneals(problem)
-        descent = BatchedDescent() if self.batched else SequentialDescent()
+        # Neither annealing nor crowds know of limits on sizes.
+        sized = problem.limits is not None
+        annealed = self._anneals(problem) and not sized
+        descent = BatchedDescent() if self.batched and not sized else SequentialDescent()
         return Plan(
             descent=AnnealingDescent(descent) if annealed else descent,
             population_size=self.annealed_population_size if annealed else self.population_size,
             generation_size=self.generation_size,
             patience=0 if annealed else self.patience(problem.n_clusters),
             agreement=self.agreement,
-            anneals_glass=self.annealing is None and not annealed and _is_small(problem),
+            anneals_glass=(
+                self.annealing is None and not annealed and not sized and _is_small(problem)
+            ),
             saturation_rounds=self.rounds(problem.graph.n_edges, problem.n_supernodes),
             exhaustive_start=self.exhaustive_start,
             enumerates=is_enumerable(problem, self.enumerate_up_to),
-            sketches=is_worth_sketching(problem) and not annealed,
+            sketches=is_worth_sketching(problem) and not annealed and not sized,
         )
 
     def _anneals(self, problem: Problem) -> bool:

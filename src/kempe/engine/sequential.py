@@ -35,6 +35,18 @@ class SequentialDescent(Descent):
         """Go down to a local optimum of the inertia."""
         return self._search(context.problem).descend(colours, context.stopper)
 
+    def repair(
+        self, context: Context, colours: Colours, centroids: Centroids
+    ) -> tuple[Colours, int]:
+        """Send rows to other clusters at the least cost to fixed centroids until limits hold.
+
+        Returns
+        -------
+        colours, excess
+            The colouring, and by how many rows it still breaks limits.
+        """
+        return self._search(context.problem).repair(colours, centroids, context.stopper)
+
     def improve(self, context: Context, colours: Colours, budget: Budget) -> Iterator[Improvement]:
         """Relocate single centroids, descend, keep what improves.
 

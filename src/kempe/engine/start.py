@@ -6,7 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from kempe import _core
+from kempe.engine.limits import SizedStarts
 from kempe.engine.params import Plan
+from kempe.engine.sequential import SequentialDescent
 from kempe.engine.warm import checked_labels, colours_of_labels, is_labels
 from kempe.kskm.dsatur import any_colouring, first_colouring, starting_solution
 from kempe.problem import Centroids, Colours, Problem
@@ -27,19 +29,27 @@ class Starts:
         A colouring to fall back on, where finding one may take long.
     draws
         Centroids are drawn so many times, and the best colouring is taken.
+    sized
+        Keeps limits on the sizes of clusters, if there are any.
     """
 
     plan: Plan
     init: Init
     known: Colours | None = None
     draws: int = 1
+    sized: SizedStarts | None = None
 
     @classmethod
     def prepared(cls, context: Context, plan: Plan, init: Init, draws: int = 1) -> Starts:
         """Look for a colouring once, for all starts, where the graph is tight."""
         problem = context.problem
         tight = plan.exhaustive_start and problem.graph.is_tight(problem.n_clusters)
-        return cls(plan, init, any_colouring(context) if tight else None, draws)
+        known = any_colouring(context) if tight else None
+        sized = None
+        if problem.limits is not None:
+            assert isinstance(plan.descent, SequentialDescent)
+            sized = SizedStarts.prepared(context, plan.descent, known)
+        return cls(plan, init, known, draws, sized)
 
     def is_given(self, number: int) -> bool:
         """Whether centroids or labels were given for this start; they serve the first alone."""
@@ -63,7 +73,10 @@ class Starts:
         problem = context.problem
         labels = checked_labels(self.init, problem.n_rows, problem.n_clusters)
         exhaustive = self.plan.exhaustive_start
-        return colours_of_labels(context, labels, exhaustive=exhaustive, known=self.known)
+        colours = colours_of_labels(context, labels, exhaustive=exhaustive, known=self.known)
+        if self.sized is None or problem.keeps_limits(colours):
+            return colours
+        return self.sized.make(context, colours, problem.means(colours)[0])
 
     def _draw(self, context: Context, number: int) -> Colours:
         drawn = self.init if isinstance(self.init, str) else "k-means++"
@@ -73,6 +86,9 @@ class Starts:
         sampled = self._is_sampled(context.problem)
         if sampled:
             centroids = refined_centroids(context.problem, centroids, context.rng, context.stopper)
+        if self.sized is not None:
+            colours = first_colouring(context, centroids, exhaustive=exhaustive, known=self.known)
+            return self.sized.make(context, colours, centroids)
         if self.plan.saturation_rounds and self.known is None:
             colours = first_colouring(context, centroids, exhaustive=exhaustive)
             return repeated(context, colours, self.plan.saturation_rounds)[1]

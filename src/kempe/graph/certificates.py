@@ -53,7 +53,7 @@ class MustLinkPath:
         rows = _called(self.rows, self.names)
         return (
             f"rows {rows[0]} and {rows[-1]} cannot be linked, "
-            f"but must-link pairs join them: {_listed(' = ', rows)}"
+            f"but must-link pairs join them: {listed(' = ', rows)}"
         )
 
 
@@ -79,7 +79,7 @@ class Clique:
         """Check the proof against the constraints alone."""
         if not _are_among(self.pairs, constraints.cannot_link):
             return False
-        ends = np.sort(_supernodes(constraints)[self.pairs], axis=1)
+        ends = np.sort(supernodes_of(constraints)[self.pairs], axis=1)
         different = np.unique(ends[ends[:, 0] != ends[:, 1]], axis=0)
         vertices = np.unique(different).size
         complete = len(different) == vertices * (vertices - 1) // 2
@@ -89,7 +89,7 @@ class Clique:
         rows = _called(np.unique(self.pairs).tolist(), self.names)
         kind = "rows" if len(rows) == self.size else "groups of must-linked rows, around rows"
         return (
-            f"{self.size} {kind} {_listed(', ', rows)} are cannot-linked to each other, "
+            f"{self.size} {kind} {listed(', ', rows)} are cannot-linked to each other, "
             f"so at least {self.size} clusters are needed"
         )
 
@@ -130,7 +130,7 @@ class CriticalPairs:
         """
         if not _are_among(self.pairs, constraints.cannot_link):
             return False
-        graph = pairs_graph(_supernodes(constraints), self.pairs)
+        graph = pairs_graph(supernodes_of(constraints), self.pairs)
         stopper = _core.Stopper(seconds)
         status, _, _ = _core.colour_exactly(graph.core, n_clusters, 2**62, stopper)
         raise_interrupt(stopper)
@@ -142,7 +142,7 @@ class CriticalPairs:
         needed = ", and every one of them is needed" if self.proven_minimal else ""
         return (
             f"{len(pairs)} cannot-link pairs cannot be satisfied together with "
-            f"{self.n_clusters} clusters{needed}: {_listed(', ', pairs)}"
+            f"{self.n_clusters} clusters{needed}: {listed(', ', pairs)}"
         )
 
 
@@ -172,7 +172,7 @@ def must_link_path(constraints: Constraints, pair: int) -> MustLinkPath:
 
 def pairs_of_edges(constraints: Constraints, edges: NDArray[np.integer[Any]]) -> Pairs:
     """Give for each edge between supernodes the first cannot-link pair that makes it."""
-    supernode = _supernodes(constraints)
+    supernode = supernodes_of(constraints)
     made = _keys(supernode[constraints.cannot_link])
     distinct, first = np.unique(made, return_index=True)
     return constraints.cannot_link[first[np.searchsorted(distinct, _keys(edges))]]
@@ -189,8 +189,9 @@ def _n_rows(constraints: Constraints) -> int:
     return max([constraints.n_rows or 0, *(int(p.max()) + 1 for p in pairs if p.size)])
 
 
-def _supernodes(constraints: Constraints) -> NDArray[np.int32]:
-    return _core.supernodes(_n_rows(constraints), constraints.must_link)[0]
+def supernodes_of(constraints: Constraints, n_rows: int = 0) -> NDArray[np.int32]:
+    """Give the supernode of each row, of at least so many rows."""
+    return _core.supernodes(max(n_rows, _n_rows(constraints)), constraints.must_link)[0]
 
 
 def _keys(pairs: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
@@ -217,6 +218,7 @@ def _called(rows: Iterable[int], names: RowNames | None) -> list[str]:
     return [str(row if names is None else names[row]) for row in rows]
 
 
-def _listed(separator: str, items: Any) -> str:
+def listed(separator: str, items: Any) -> str:
+    """Join the first few of some items."""
     shown = [str(item) for item in items[:SHOWN]]
     return separator.join(shown) + (" ..." if len(items) > SHOWN else "")

@@ -1,0 +1,333 @@
+"""Clusters of limited sizes: quality and CPU time beside k-means-constrained and a program.
+
+``alone`` compares one descent with k-means-constrained (``pip install k-means-constrained``) from
+the same starting centroids, and the default search with its best of as many starts. ``pairs``
+compares the default search with an integer program that alternates between assigning all rows at
+fixed centroids and moving the centroids. ``starts`` asks for a clustering of each cell of
+collection 1. ``large`` descends once on many rows.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+import typer
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.optimize import Bounds, LinearConstraint, milp
+from sklearn.cluster import kmeans_plusplus
+
+from kempe import KempeKMeans, datasets
+from kempe.exceptions import InfeasibleConstraintsError, NoSolutionFoundError
+from kempe.problem import Problem
+from kempe.sizes import SizeLimits
+from tables import Section, show, write_markdown
+
+ALONE = (
+    "COL1/iris",
+    "COL1/wine",
+    "COL1/ecoli",
+    "COL1/vehicle",
+    "COL2/n300-k20-s30",
+    "COL3/n500-k10",
+    "COL3/n1000-k20",
+    "COL3/n2000-k20",
+)
+WITH_PAIRS = (
+    "COL1/iris",
+    "COL1/wine",
+    "COL1/glass",
+    "COL1/ecoli",
+    "COL1/movement_libras",
+    "COL1/vehicle",
+    "COL2/n300-k10-s30",
+    "COL2/n300-k20-s30",
+    "COL2/n300-k50-s30",
+)
+LEVELS = (0.05, 0.1, 0.15, 0.2)
+
+app = typer.Typer(help=__doc__, add_completion=False)
+Out = Annotated[Path | None, typer.Option(help="Also write the table as Markdown.")]
+
+
+class Kind(NamedTuple):
+    """A kind of limits: what it is called, and least and most rows of n in k clusters."""
+
+    name: str
+    limits: Callable[[int, int], tuple[int | None, int | None]]
+
+
+def _about(share: float) -> Callable[[int, int], tuple[int, int]]:
+    return lambda n, k: (
+        min(int(n / k), int(np.ceil(n / k * (1 - share)))),
+        max(-(-n // k), int(n / k * (1 + share))),
+    )
+
+
+KINDS = (
+    Kind("equal", lambda n, k: (n // k, -(-n // k))),
+    Kind("5 %", _about(0.05)),
+    Kind("20 %", _about(0.2)),
+    Kind("at most 1.5", lambda n, k: (None, int(1.5 * n / k))),
+)
+
+
+def _timed(work: Callable[[], Any]) -> tuple[Any, float]:
+    began = time.process_time()
+    result = work()
+    return result, time.process_time() - began
+
+
+def _mean(values: Iterable[float]) -> float:
+    """Geometric mean."""
+    return float(np.exp(np.mean(np.log(list(values)))))
+
+
+def _starts(X: NDArray[Any], k: int, count: int) -> list[NDArray[Any]]:
+    return [kmeans_plusplus(X, k, random_state=seed)[0] for seed in range(count)]
+
+
+def _rival(X: NDArray[Any], k: int, low: int | None, high: int | None, **kw: Any) -> Any:
+    from k_means_constrained import KMeansConstrained
+
+    return KMeansConstrained(k, size_min=low, size_max=high, random_state=0, n_jobs=1, **kw).fit(X)
+
+
+def _report(sections: list[Section], out: Path | None) -> None:
+    show(sections)
+    if out is not None:
+        write_markdown(out, sections)
+
+
+class Cell(NamedTuple):
+    """One data set with one kind of limits, of which both are fitted."""
+
+    X: NDArray[Any]
+    k: int
+    low: int | None
+    high: int | None
+
+    def fit(self, **settings: Any) -> tuple[Any, float]:
+        """Fit ours; the model and its CPU time."""
+        sizes = {"size_min": self.low, "size_max": self.high}
+        model = KempeKMeans(self.k, random_state=0, **sizes, **settings)
+        return _timed(lambda: model.fit(self.X))
+
+    def fit_rival(self, init: NDArray[Any]) -> tuple[Any, float]:
+        """Fit k-means-constrained."""
+        return _timed(lambda: _rival(self.X, self.k, self.low, self.high, init=init, n_init=1))
+
+
+class Beside(NamedTuple):
+    """How starts of one cell went: our inertia over the rival's, its best, CPU of both."""
+
+    ratios: list[float]
+    best: float
+    own: float
+    other: float
+
+
+def _beside(cell: Cell, starts: int) -> Beside:
+    ours, theirs = [], []
+    for init in _starts(cell.X, cell.k, starts):
+        ours.append(cell.fit(init=init, max_mutations=0))
+        theirs.append(cell.fit_rival(init))
+    inertia = [[model.inertia_ for model, _ in runs] for runs in (ours, theirs)]
+    ratios = [own / other for own, other in zip(*inertia, strict=True)]
+    return Beside(ratios, min(inertia[1]), sum(t for _, t in ours), sum(t for _, t in theirs))
+
+
+@app.command()
+def alone(
+    starts: Annotated[int, typer.Option(min=1, help="Starts of each cell.")] = 10,
+    searches: Annotated[bool, typer.Option(help="Also the default search.")] = True,
+    out: Out = None,
+) -> None:
+    """Sizes without pairs, beside k-means-constrained."""
+    rows, ratios, speeds, above = [], [], [], 0
+    for name in ALONE:
+        data = datasets.load(name)
+        for kind in KINDS:
+            limits = kind.limits(len(data.X), data.n_clusters)
+            cell = Cell(data.X, data.n_clusters, *limits)
+            ratio, best, own, other = _beside(cell, starts)
+            ratios += ratio
+            speeds.append(other / own)
+            row = [name, kind.name, f"{_mean(ratio):.4f}", f"{max(ratio):.4f}", f"{speeds[-1]:.1f}"]
+            if searches:
+                found, seconds = cell.fit()
+                above += found.inertia_ > best * (1 + 1e-9)
+                row += [f"{found.inertia_ / best:.4f}", f"{other / seconds:.1f}"]
+            rows.append(row)
+    higher = sum(ratio > 1 + 1e-9 for ratio in ratios)
+    columns = ["data", "sizes", "inertia", "worst", "times faster"]
+    columns += ["search", "times faster"] if searches else []
+    title = (
+        f"sizes alone, {starts} starts: {_mean(ratios):.4f} of k-means-constrained, higher in "
+        f"{higher} of {len(ratios)}, {_mean(speeds):.1f} times faster"
+    )
+    title += f"; the search is above its best start in {above} cells" if searches else ""
+    _report([Section(title, columns, rows)], out)
+
+
+class Program:
+    """Assignment at fixed centroids as an integer program, alternated with means."""
+
+    def __init__(self, problem: Problem) -> None:
+        assert problem.limits is not None
+        self.problem = problem
+        k, n, edges = problem.n_clusters, problem.n_supernodes, problem.graph.edges
+        each = sparse.kron(sparse.eye_array(n), np.ones((1, k)))
+        self.rules = [
+            LinearConstraint(each, 1, 1),
+            LinearConstraint(
+                sparse.kron(problem.size[None, :], sparse.eye_array(k)),
+                problem.limits.least,
+                problem.limits.most,
+            ),
+        ]
+        if len(edges):
+            ends = (np.repeat(np.arange(len(edges)), 2), edges.ravel())
+            both = sparse.coo_array((np.ones(edges.size), ends), shape=(len(edges), n))
+            self.rules.append(LinearConstraint(sparse.kron(both, sparse.eye_array(k)), -np.inf, 1))
+
+    def best_of(self, starts: list[NDArray[Any]], seconds: float) -> float:
+        """Lowest inertia over starts."""
+        return min(self._descend(start, seconds) for start in starts)
+
+    def _descend(self, centroids: NDArray[Any], seconds: float) -> float:
+        problem, best = self.problem, np.inf
+        for _ in range(100):
+            costs = problem.costs(np.ascontiguousarray(centroids))
+            found = milp(
+                costs.ravel(),
+                integrality=np.ones(costs.size),
+                bounds=Bounds(0, 1),
+                constraints=self.rules,
+                options={"time_limit": seconds},
+            )
+            if found.x is None:
+                break
+            colours = found.x.reshape(costs.shape).argmax(axis=1).astype(np.int32)
+            inertia = problem.inertia(colours)
+            if inertia > best * (1 - 1e-9):
+                break
+            best, (centroids, _) = inertia, problem.means(colours)
+        return best
+
+
+def _with_pairs(
+    data: datasets.Dataset, kind: Kind, restarts: int, seconds: float
+) -> tuple[float, float, float]:
+    """Our inertia over that of the program, and CPU seconds of both."""
+    X, k = data.X, data.n_clusters
+    low, high = kind.limits(len(X), k)
+    model = KempeKMeans(k, size_min=low, size_max=high, random_state=0)
+    _, own = _timed(lambda: model.fit(X, constraints=data.constraints))
+    limits = SizeLimits.of(low, high, len(X), k)
+    problem = Problem.build(X, data.constraints, n_clusters=k, limits=limits)
+    starts = [start - problem.shift for start in _starts(X, k, restarts)]
+    best, other = _timed(lambda: Program(problem).best_of(starts, seconds))
+    return model.inertia_ / best, own, other
+
+
+@app.command()
+def pairs(
+    restarts: Annotated[int, typer.Option(min=1, help="Restarts of the program.")] = 10,
+    seconds: Annotated[float, typer.Option(help="For one program.")] = 20.0,
+    only: Annotated[str, typer.Option(help="Part of the names of sets.")] = "",
+    levels: Annotated[str, typer.Option(help="Levels, with commas.")] = "0.05,0.1,0.15,0.2",
+    out: Out = None,
+) -> None:
+    """Sizes with pairs, beside an integer program."""
+    rows, ratios, speeds = [], [], []
+    for name in WITH_PAIRS:
+        for level in map(float, levels.split(",")):
+            if only not in name:
+                continue
+            data = datasets.load(name, level)
+            for kind in (KINDS[0], KINDS[2]):
+                cell = [name, f"{level:g}", kind.name]
+                try:
+                    ratio, own, other = _with_pairs(data, kind, restarts, seconds)
+                except (InfeasibleConstraintsError, NoSolutionFoundError) as error:
+                    rows.append([*cell, str(error)[:60], "", ""])
+                    continue
+                ratios.append(ratio)
+                speeds.append(other / own)
+                rows.append([*cell, f"{ratio:.4f}", f"{own:.2f}", f"{other:.1f}"])
+    title = (
+        f"sizes with pairs, {len(ratios)} cells: {_mean(ratios):.4f} of the program, at worst "
+        f"{max(ratios):.4f}, {_mean(speeds):.1f} times faster"
+    )
+    columns = ["data", "level", "sizes", "inertia", "CPU s", "program CPU s"]
+    _report([Section(title, columns, rows)], out)
+
+
+@app.command()
+def starts(
+    seconds: Annotated[float, typer.Option(help="Most for one cell.")] = 60.0,
+    collection: Annotated[str, typer.Option(help="Whose cells.")] = "COL1",
+    out: Out = None,
+) -> None:
+    """Ask for a clustering, or a proof that there is none, of each cell."""
+    rows, found, proven = [], 0, 0
+    for name in datasets.names(collection):
+        for level in LEVELS:
+            data = datasets.load(name, level)
+            k = data.n_clusters
+            for kind in KINDS:
+                low, high = kind.limits(len(data.X), k)
+                model = KempeKMeans(
+                    k,
+                    size_min=low,
+                    size_max=high,
+                    max_mutations=0,
+                    random_state=0,
+                    time_limit=seconds,
+                )
+                began = time.process_time()
+                try:
+                    model.fit(data.X, constraints=data.constraints)
+                    found += 1
+                except InfeasibleConstraintsError:
+                    proven += 1
+                except NoSolutionFoundError:
+                    spent = time.process_time() - began
+                    rows.append([name, f"{level:g}", kind.name, f"{spent:.1f}"])
+    title = f"starts: {found} cells with a clustering, {proven} with a proof, {len(rows)} open"
+    _report([Section(title, ["data", "level", "sizes", "CPU s"], rows)], out)
+
+
+@app.command()
+def large(
+    rows: Annotated[int, typer.Option(min=1)] = 100_000,
+    features: Annotated[int, typer.Option(min=1)] = 10,
+    clusters: Annotated[int, typer.Option(min=1)] = 50,
+    rival: Annotated[bool, typer.Option(help="Also k-means-constrained.")] = False,
+    out: Out = None,
+) -> None:
+    """Descend once to clusters of equal sizes."""
+    rng = np.random.default_rng(0)
+    centres = rng.normal(scale=3.0, size=(clusters, features))
+    X = centres[rng.integers(clusters, size=rows)] + rng.normal(size=(rows, features))
+    init = _starts(X, clusters, 1)[0]
+    low, high = KINDS[0].limits(rows, clusters)
+    model = KempeKMeans(
+        clusters, init=init, size_min=low, size_max=high, max_mutations=0, random_state=0
+    )
+    _, own = _timed(lambda: model.fit(X))
+    figures = [f"{rows:,} x {features}", f"{clusters}", f"{model.inertia_:,.6g}", f"{own:.1f}"]
+    if rival:
+        other, seconds = _timed(lambda: _rival(X, clusters, low, high, init=init, n_init=1))
+        figures += [f"{model.inertia_ / other.inertia_:.4f}", f"{seconds / own:.0f}"]
+    columns = ["data", "k", "inertia", "CPU s"] + (["of the rival", "times faster"] * rival)
+    _report([Section("one descent, equal sizes", columns, [figures])], out)
+
+
+if __name__ == "__main__":
+    app()

@@ -1,0 +1,73 @@
+// Of each cluster, the vertices that would leave it for each other one at the lowest price.
+#pragma once
+
+#include <array>
+#include <limits>
+#include <vector>
+
+#include "engine/ledger.h"
+
+namespace kempe {
+
+// How a move of one vertex is priced: as if the centroids stayed, which is what it costs where
+// another takes its place, or with the means following, which is what it costs alone.
+enum class Pricing { fixed, following };
+
+// A few for each pair of clusters. They are made anew only where a cluster has changed, and kept in
+// step with moves that are noted. All vertices of one object have as many rows.
+template <class Rules>
+class MoveLists {
+ public:
+    struct Candidate {
+        double price;
+        Vertex vertex;
+    };
+
+    MoveLists(const Ledger<Rules>& ledger, std::vector<Vertex> vertices, int rows, Pricing pricing);
+
+    int rows() const { return rows_; }
+    // Make anew what is out of date.
+    void refresh();
+    // Nothing is known any more.
+    void forget();
+    // The cheapest move from one cluster to another; vertex -1 if there is none.
+    Candidate cheapest(Colour from, Colour to);
+    // The vertex of the nth cheapest, the first being the 0th; -1 if so many are not known.
+    Vertex nth(Colour from, Colour to, int position);
+    // Leave it out until the lists are made anew.
+    void drop_cheapest(Colour from, Colour to);
+    // A vertex has moved.
+    void note_move(Vertex v, Colour from);
+
+ private:
+    static constexpr int kLength = 12;
+    struct List {
+        std::array<Candidate, kLength> entry;  // cheapest first
+        int count = 0;
+        bool complete = true;  // whether nothing was left out
+    };
+
+    List& list(Colour from, Colour to) { return lists_[std::size_t(from) * ledger_.k + to]; }
+    bool belongs(Vertex v) const { return ledger_.state.limits().rows(v) == rows_; }
+    bool may_go(Vertex v, Colour from, Colour to) const {
+        return ledger_.state.colour(v) == from && ledger_.state.ties().admit(v, to);
+    }
+    double price(Vertex v, Colour to, double own, double other) const;
+    void insert(List& list, Candidate candidate);
+    void offer(Vertex v, Colour to);
+    void refill(Colour from, Colour to);
+
+    const Ledger<Rules>& ledger_;
+    const std::vector<Vertex> vertices_;
+    const int rows_;
+    const Pricing pricing_;
+    std::vector<List> lists_;  // k x k
+    std::vector<Time> made_;   // per cluster
+    std::vector<char> stale_;  // per cluster
+    std::vector<Colour> stale_list_;
+    std::vector<double> distance_;
+};
+
+KEMPE_DECLARE_FOR_SIZED_RULES(MoveLists);
+
+}  // namespace kempe

@@ -1,0 +1,105 @@
+#include "engine/residual.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "problem/cost.h"
+
+namespace kempe {
+
+Residual::Residual(int k)
+    : nodes_(k + 1),
+      arc_(static_cast<std::size_t>(nodes_) * nodes_, kNoArc),
+      distance_(nodes_),
+      parent_(nodes_),
+      seen_(nodes_) {}
+
+// One pass over all arcs; whether anything became nearer by more than rounding.
+bool Residual::relax(int nodes) {
+    bool nearer = false;
+    for (Colour from = 0; from < nodes; ++from) {
+        const double start = distance_[from];
+        if (start == kNoArc) continue;
+        const double* costs = arc_.data() + index(from, 0);
+        for (Colour to = 0; to < nodes; ++to) {
+            const double length = start + costs[to];
+            if (!(length < distance_[to])) continue;
+            const double rounding = kCostRounding * (std::abs(start) + std::abs(distance_[to]));
+            if (distance_[to] != kNoArc && !(length < distance_[to] - rounding)) continue;
+            distance_[to] = length;
+            parent_[to] = from;
+            nearer = true;
+        }
+    }
+    return nearer;
+}
+
+// Whether the parents go round in a circle somewhere; that circle.
+bool Residual::find_cycle(int nodes) {
+    std::fill(seen_.begin(), seen_.end(), 0);
+    for (Colour start = 0; start < nodes; ++start) {
+        Colour node = start;
+        for (; node >= 0 && !seen_[node]; node = parent_[node]) seen_[node] = start + 1;
+        if (node < 0 || seen_[node] != start + 1) continue;
+        found_.clear();
+        for (Colour next = node; found_.empty() || next != node; next = parent_[next])
+            found_.push_back(next);
+        std::reverse(found_.begin(), found_.end());
+        return true;
+    }
+    return false;
+}
+
+double Residual::cost_of_cycle() const {
+    double cost = 0.0;
+    for (std::size_t i = 0; i < found_.size(); ++i)
+        cost += arc(found_[i], found_[(i + 1) % found_.size()]);
+    return cost;
+}
+
+std::span<const Colour> Residual::cycle_below(double bar) {
+    std::fill(distance_.begin(), distance_.end(), 0.0);
+    std::fill(parent_.begin(), parent_.end(), kUncoloured);
+    for (int pass = 0; pass < nodes_ && relax(nodes_); ++pass)
+        if (find_cycle(nodes_)) {
+            if (cost_of_cycle() < bar) return found_;
+            break;  // nothing but rounding
+        }
+    return {};
+}
+
+std::span<const Colour> Residual::cheapest_path(std::span<const double> begin,
+                                                std::span<const double> end) {
+    const int k = nodes_ - 1;
+    std::copy(begin.begin(), begin.end(), distance_.begin());
+    std::fill(parent_.begin(), parent_.end(), kUncoloured);
+    for (int pass = 0; pass < k && relax(k); ++pass)
+        if (find_cycle(k)) return {};
+    Colour last = kUncoloured;
+    double least = kNoArc;
+    for (Colour c = 0; c < k; ++c)
+        if (parent_[c] >= 0 && distance_[c] + end[c] < least) {
+            least = distance_[c] + end[c];
+            last = c;
+        }
+    return path_to(last);
+}
+
+std::span<const Colour> Residual::route(Colour from, Colour to) {
+    std::fill(distance_.begin(), distance_.end(), kNoArc);
+    std::fill(parent_.begin(), parent_.end(), kUncoloured);
+    distance_[from] = 0.0;
+    for (int pass = 0; pass < nodes_ && relax(nodes_); ++pass)
+        if (find_cycle(nodes_)) return {};
+    if (parent_[to] < 0) return {};
+    return path_to(to);
+}
+
+std::span<const Colour> Residual::path_to(Colour last) {
+    found_.clear();
+    for (; last >= 0; last = parent_[last]) found_.push_back(last);
+    std::reverse(found_.begin(), found_.end());
+    return found_;
+}
+
+}  // namespace kempe

@@ -1,0 +1,354 @@
+"""Limits on sizes: kernels against slow twins, fits against all clusterings of tiny problems."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import linear_sum_assignment
+
+from kempe import Constraints, InfeasibleConstraintsError, KempeKMeans, NoSolutionFoundError, _core
+from kempe.engine import MemeticParams, SequentialDescent
+from kempe.graph.sizes import SizeConflict, colour_within, find_conflict
+from kempe.problem import Problem
+from kempe.sizes import SizeLimits
+from random_problems import context_of, random_problem
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+def limited(problem: Problem, colours, slack: int) -> Problem:
+    """The same problem with limits that a clustering just keeps, but for some rows."""
+    sizes = np.bincount(colours[problem.supernode], minlength=problem.n_clusters)
+    limits = SizeLimits(
+        np.maximum(1, sizes - slack).astype(np.int32), (sizes + slack).astype(np.int32)
+    )
+    return Problem.build(
+        problem.rows + problem.shift.astype(problem.rows.dtype),
+        problem.constraints,
+        n_clusters=problem.n_clusters,
+        sample_weight=problem.row_weight,
+        limits=limits,
+    )
+
+
+@st.composite
+def sized_problems(draw):
+    seed, slack = draw(seeds), draw(st.integers(0, 3))
+    problem, colours = random_problem(
+        seed,
+        n=draw(st.integers(6, 40)),
+        k=draw(st.integers(2, 5)),
+        density=draw(st.sampled_from([0.0, 0.1, 0.4])),
+        merged=draw(st.integers(0, 8)),
+        dtype=draw(st.sampled_from([np.float32, np.float64])),
+        weighted=draw(st.booleans()),
+    )
+    # Clusters without rows are no clusters.
+    if np.unique(colours).size < problem.n_clusters:
+        colours = np.arange(problem.n_supernodes, dtype=np.int32) % problem.n_clusters
+        problem = Problem.build(problem.rows, n_clusters=problem.n_clusters)
+        colours = colours[: problem.n_supernodes]
+        if problem.n_supernodes != colours.size:
+            colours = np.arange(problem.n_supernodes, dtype=np.int32) % problem.n_clusters
+    return limited(problem, colours, slack), colours
+
+
+def pays(before: float, after: float) -> bool:
+    return after < before * (1 - 1e-9) - 1e-12
+
+
+def improving_exchanges(problem: Problem, colours):
+    """Clusterings one move or one exchange of two vertices away that are lower and allowed."""
+    lowest = problem.inertia(colours)
+    n, k = problem.n_supernodes, problem.n_clusters
+
+    def judged(after):
+        allowed = problem.is_proper(after) and problem.keeps_limits(after)
+        return allowed and pays(lowest, problem.inertia(after))
+
+    for v, c in itertools.product(range(n), range(k)):
+        after = colours.copy()
+        after[v] = c
+        if c != colours[v] and judged(after):
+            yield after
+    # Exchanges that pay even where the centroids stay are never left.
+    centroids, _ = problem.means(colours)
+    costs = problem.costs(centroids)
+    for u, v in itertools.combinations(range(n), 2):
+        a, b = colours[u], colours[v]
+        if problem.size[u] != problem.size[v] or costs[u, b] + costs[v, a] >= (
+            (costs[u, a] + costs[v, b]) * (1 - 1e-9) - 1e-12
+        ):
+            continue
+        after = colours.copy()
+        after[u], after[v] = b, a
+        # Each must be able to go alone, as far as pairs are concerned.
+        alone = [colours.copy(), colours.copy()]
+        alone[0][u], alone[1][v] = b, a
+        if all(problem.is_proper(one) for one in alone) and judged(after):
+            yield after
+
+
+@given(sized_problems())
+@settings(max_examples=60, deadline=None)
+def test_a_descent_keeps_limits_and_leaves_no_move_nor_exchange(case):
+    problem, colours = case
+    found = SequentialDescent().descend(context_of(problem), colours)
+    assert problem.is_proper(found)
+    assert problem.keeps_limits(found)
+    assert problem.inertia(found) <= problem.inertia(colours) * (1 + 1e-9)
+    assert next(improving_exchanges(problem, found), None) is None
+
+
+@given(sized_problems(), seeds)
+@settings(max_examples=40, deadline=None)
+def test_settling_and_relocating_keep_limits(case, seed):
+    problem, colours = case
+    context = context_of(problem, seed)
+    centroids = problem.points(np.random.default_rng(seed).integers(0, 2, problem.n_clusters))
+    settled = SequentialDescent().settle(context, colours, centroids)
+    search = _core.SequentialSearch(problem.core, problem.n_clusters)
+    moved, _, _ = search.relocate(colours, 20, 20, 0, -np.inf, seed, context.stopper)
+    for found in (settled, moved):
+        assert problem.is_proper(found)
+        assert problem.keeps_limits(found)
+    before, after = (problem.inertia(one, centroids) for one in (colours, settled))
+    assert after <= before * (1 + 1e-9)
+
+
+@given(seed=seeds, n=st.integers(4, 24), k=st.integers(2, 4), slack=st.integers(0, 2))
+@settings(max_examples=60, deadline=None)
+def test_free_rows_are_a_transport_problem_solved_exactly(seed, n, k, slack):
+    rng = np.random.default_rng(seed)
+    X, least = rng.normal(size=(n, 2)), max(1, n // k - slack)
+    most = -(-n // k) + slack
+    limits = SizeLimits.of(least, most, n, k)
+    problem = Problem.build(X, n_clusters=k, limits=limits)
+    centroids = rng.normal(size=(k, 2))
+    context = context_of(problem)
+    search = _core.SequentialSearch(problem.core, k)
+    nearest = problem.costs(centroids).argmin(axis=1).astype(np.int32)
+    mended, excess = search.repair(nearest, centroids, context.stopper)
+    assert excess == 0
+    found = search.settle(mended, centroids, context.stopper)
+    assert problem.inertia(found, centroids) == pytest.approx(
+        transport(problem.costs(centroids), least, most)
+    )
+
+
+def transport(costs, least, most):
+    """Lowest cost of rows in clusters of some sizes: places that must be taken, and others."""
+    n, k = costs.shape
+    lowest = np.inf
+    for extra in itertools.product(range(most - least + 1), repeat=k):
+        if k * least + sum(extra) == n:
+            columns = np.repeat(np.arange(k), np.add(least, extra))
+            table = costs[:, columns]
+            lowest = min(lowest, table[linear_sum_assignment(table)].sum())
+    return lowest
+
+
+class Tiny:
+    """A problem so small that all its clusterings can be looked at."""
+
+    def __init__(self, seed: int) -> None:
+        rng = np.random.default_rng(seed)
+        self.n = n = int(rng.integers(2, 10))
+        self.k = k = int(rng.integers(1, min(n, 4) + 1))
+        self.X = np.round(rng.normal(size=(n, int(rng.integers(1, 3)))), int(rng.integers(0, 3)))
+        self.weights = rng.integers(1, 4, n).astype(float) if rng.random() < 0.3 else None
+        self.must_link = self._pairs(rng, 3) if rng.random() < 0.6 else []
+        self.cannot_link = self._pairs(rng, 5) if rng.random() < 0.7 else []
+        self.size_min = self._limit(rng, 0, n // k)
+        self.size_max = self._limit(rng, max(1, n // k), n)
+
+    def _pairs(self, rng, most):
+        count = int(rng.integers(0, most))
+        return [tuple(map(int, rng.choice(self.n, 2, replace=False))) for _ in range(count)]
+
+    def _limit(self, rng, low, high):
+        kind = rng.random()
+        if kind < 0.3:
+            return None
+        drawn = rng.integers(low, high + 1, self.k)
+        return int(max(1, drawn[0])) if kind < 0.7 else drawn.tolist()
+
+    @property
+    def least(self):
+        return np.maximum(1, 1 if self.size_min is None else self.size_min)
+
+    @property
+    def most(self):
+        return self.n if self.size_max is None else np.array(self.size_max)
+
+    def allowed(self, labels):
+        """Which rows of an array of labels keep all pairs and limits."""
+        sizes = (labels[:, :, None] == np.arange(self.k)).sum(axis=1)
+        good = ((sizes >= self.least) & (sizes <= self.most)).all(axis=1)
+        for a, b in self.must_link:
+            good &= labels[:, a] == labels[:, b]
+        for a, b in self.cannot_link:
+            good &= labels[:, a] != labels[:, b]
+        return good
+
+    def optimum(self) -> float:
+        labels = np.indices((self.k,) * self.n).reshape(self.n, -1).T
+        labels = labels[self.allowed(labels)]
+        if not len(labels):
+            return np.inf
+        weights = np.ones(self.n) if self.weights is None else self.weights
+        centred = self.X - np.average(self.X, axis=0, weights=weights)
+        member = (labels[:, :, None] == np.arange(self.k)) * weights[:, None]
+        sums = np.einsum("ink,nd->ikd", member, centred)
+        explained = ((sums**2).sum(axis=2) / member.sum(axis=1)).sum(axis=1)
+        return float(weights @ (centred**2).sum(axis=1) - explained.max())
+
+    def fit(self, **settings):
+        model = KempeKMeans(
+            self.k, size_min=self.size_min, size_max=self.size_max, random_state=0, **settings
+        )
+        pairs = {"must_link": self.must_link, "cannot_link": self.cannot_link}
+        return model.fit(self.X, sample_weight=self.weights, **pairs)
+
+
+@pytest.mark.parametrize("first", range(0, 600, 100))
+def test_tiny_fits_are_optimal_and_refusals_are_right(first):
+    for seed in range(first, first + 100):
+        tiny = Tiny(seed)
+        optimum = tiny.optimum()
+        try:
+            model = tiny.fit()
+        except (ValueError, NoSolutionFoundError):
+            assert optimum == np.inf, seed
+            continue
+        assert tiny.allowed(model.labels_[None, :]).all(), seed
+        assert model.inertia_ <= optimum * (1 + 1e-9) + 1e-8, seed
+
+
+@pytest.mark.parametrize("first", range(1000, 1300, 100))
+def test_tiny_searches_without_enumeration_keep_everything(first):
+    for seed in range(first, first + 100):
+        tiny = Tiny(seed)
+        try:
+            model = tiny.fit(params=MemeticParams(enumerate_up_to=0), max_mutations=10)
+        except (ValueError, NoSolutionFoundError):
+            assert tiny.optimum() == np.inf, seed
+        else:
+            assert tiny.allowed(model.labels_[None, :]).all(), seed
+
+
+def test_threads_do_not_change_the_result():
+    problem, _ = random_problem(3, n=80, k=5)
+    X = problem.rows
+    models = [
+        KempeKMeans(5, size_min=14, size_max=18, random_state=0, max_mutations=60, n_jobs=n)
+        for n in (1, 3)
+    ]
+    labels = [model.fit(X, constraints=problem.constraints).labels_ for model in models]
+    np.testing.assert_array_equal(*labels)
+
+
+def test_many_rows_of_equal_sizes_take_a_moment():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 3))
+    model = KempeKMeans(6, size_min=500, size_max=500, max_mutations=0, random_state=0).fit(X)
+    assert np.bincount(model.labels_).tolist() == [500] * 6
+    # Lower than a Lloyd step with the same sizes would leave it.
+    problem = Problem.build(X, n_clusters=6, limits=SizeLimits.of(500, 500, 3000, 6))
+    colours = model.labels_.astype(np.int32)
+    settled = SequentialDescent().settle(context_of(problem), colours, problem.means(colours)[0])
+    assert problem.inertia(settled) == pytest.approx(model.inertia_)
+
+
+def test_limits_of_their_own_belong_to_clusters_by_position():
+    X = np.array([[0.0], [0.1], [0.2], [5.0], [5.1], [9.0]])
+    model = KempeKMeans(
+        3, init=[[0.0], [5.0], [9.0]], size_min=[1, 1, 3], size_max=[2, 2, 3], random_state=0
+    )
+    assert np.bincount(model.fit(X).labels_, minlength=3).tolist() == [2, 1, 3]
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"size_min": 4}, "12 rows, but there are 10; size_min of 3 would do"),
+        ({"size_max": 3}, "room for 9 rows, but there are 10; size_max of 4 would do"),
+        ({"size_max": 4}, "5 rows are must-linked to row 2"),
+        ({"size_max": [2, 3, 4]}, "room for 9"),
+        ({"size_min": 5, "size_max": 4}, "size_min is larger than size_max"),
+        ({"size_min": 1.5}, "whole number of rows, or a share below 1"),
+        ({"size_min": [1, 2]}, "2 numbers for 3 clusters"),
+        ({"size_min": "many"}, "size_min"),
+        ({"size_max": float("nan")}, "size_max"),
+    ],
+)
+def test_impossible_sizes_are_refused_in_words(settings, message):
+    X = np.arange(10.0)[:, None]
+    must_link = [(2, 4), (4, 6), (6, 8), (8, 9)]
+    with pytest.raises(ValueError, match=message):
+        KempeKMeans(3, **settings).fit(X, must_link=must_link)
+
+
+def test_a_conflict_proves_itself_and_nothing_else():
+    constraints = Constraints([(0, 1), (2, 3), (4, 5)], [(0, 2), (0, 4), (2, 4)], n_rows=8)
+    supernode, size = _core.supernodes(8, constraints.must_link)
+    graph = Problem.build(np.zeros((8, 1)), constraints, n_clusters=3).graph
+    for least, most, kind in [
+        ([3, 3, 3], [8, 8, 8], "few"),
+        ([1, 1, 1], [2, 2, 2], "many"),
+        ([1, 1, 1], [8, 1, 1], "clique"),
+    ]:
+        limits = SizeLimits(np.array(least, np.int32), np.array(most, np.int32))
+        found = find_conflict(supernode, graph, constraints, limits)
+        assert found is not None
+        assert found.kind == kind
+        assert found.verify(constraints)
+        assert str(found)
+        roomy = SizeLimits(np.ones(3, np.int32), np.full(3, 8, np.int32))
+        assert not replace(found, limits=roomy).verify(constraints)
+    assert size == 5
+
+
+@pytest.mark.parametrize("solver", ["cpsat", "highs"])
+def test_a_solver_decides_what_cheap_proofs_leave_open(solver, monkeypatch):
+    if solver == "highs":
+        monkeypatch.setattr("kempe.graph.sizes.has_ortools", lambda: False)
+    stopper = _core.Stopper(30)
+    # Groups of 4, 3 and 3 rows into two clusters of 5 rows: no.
+    X, ml = np.arange(10.0)[:, None], [(0, 1), (1, 2), (2, 3), (4, 5), (5, 6), (7, 8), (8, 9)]
+    for most, feasible in ((5, False), (6, True)):
+        limits = SizeLimits.of(None, most, 10, 2)
+        problem = Problem.build(X, Constraints(ml), n_clusters=2, limits=limits)
+        answer = colour_within(problem.graph, problem.size, limits, stopper)
+        assert answer.infeasible is not feasible
+        assert feasible is (answer.colours is not None and problem.keeps_limits(answer.colours))
+    with pytest.raises(InfeasibleConstraintsError):
+        KempeKMeans(2, size_max=5).fit(X, must_link=ml)
+
+
+def test_errors_speak_of_ids():
+    constraints = Constraints.from_ids(
+        [("bob", "cid"), ("cid", "dan")], None, ids=["ann", "bob", "cid", "dan"]
+    )
+    with pytest.raises(InfeasibleConstraintsError, match="row bob") as caught:
+        KempeKMeans(2, size_max=2).fit(np.arange(4.0)[:, None], constraints=constraints)
+    assert isinstance(caught.value.certificate, SizeConflict)
+
+
+def test_shares_hold_exactly():
+    limits = SizeLimits.of(0.15, 0.35, 20, 4)
+    assert limits is not None
+    assert (limits.least[0], limits.most[0]) == (3, 7)
+    assert SizeLimits.of(None, None, 20, 4) is None
+
+
+def test_labels_to_go_on_from_may_break_limits():
+    X = np.arange(12.0)[:, None]
+    labels = [0] * 9 + [1] * 2 + [2]
+    model = KempeKMeans(3, init=labels, size_min=4, size_max=4, max_mutations=0, random_state=0)
+    assert np.bincount(model.fit(X, cannot_link=[(0, 1)]).labels_).tolist() == [4, 4, 4]
