@@ -31,6 +31,7 @@ NB_MODULE(_core, m) {
     kempe::bind_seeding(m);
     kempe::bind_separation(m);
     kempe::bind_sequential(m);
+    kempe::bind_soft_pairs(m);
     kempe::bind_stopper(m);
     kempe::bind_stray_output(m);
     kempe::bind_supernodes(m);

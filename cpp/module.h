@@ -34,6 +34,7 @@ void bind_saturation_assignment(nanobind::module_& m);
 void bind_seeding(nanobind::module_& m);
 void bind_separation(nanobind::module_& m);
 void bind_sequential(nanobind::module_& m);
+void bind_soft_pairs(nanobind::module_& m);
 void bind_stopper(nanobind::module_& m);
 void bind_stray_output(nanobind::module_& m);
 void bind_supernodes(nanobind::module_& m);

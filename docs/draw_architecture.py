@@ -31,6 +31,7 @@ WHAT = {
     "problem": "supernodes and the graph between them",
     "graph": "the cannot-link graph: colourings, or proofs that there is none",
     "constraints": "must-link and cannot-link pairs, checked",
+    "soft_pairs": "pairs that may be wrong, and how sure they are",
     "pairs": "pairs, groups and labels from whatever the user has",
     "sizes": "limits on sizes",
     "storage": "files written whole or not at all",

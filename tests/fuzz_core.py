@@ -83,8 +83,22 @@ def weighted_graph(rng: Rng) -> list[Any]:
     return [rng.uniform(0, 1, size=made.size), np.array(made.offsets), np.array(made.targets)]
 
 
+def soft_parts(rng: Rng, size: int = 6) -> list[Any]:
+    """Number of supernodes, the two ends of some pairs, and their prices."""
+    first = rng.integers(size, size=4).astype(np.int32)
+    second = (first + rng.integers(1, size, size=4).astype(np.int32)) % size
+    return [size, first, second.astype(np.int32), rng.normal(size=4)]
+
+
+def soft_pairs(rng: Rng) -> Any:
+    return _core.SoftPairs(*soft_parts(rng))
+
+
 def search(rng: Rng) -> Any:
-    return _core.SequentialSearch(instance(rng), 3)
+    made = instance(rng)
+    return _core.SequentialSearch(
+        made if rng.random() < 0.5 else made.with_soft(soft_pairs(rng)), 3
+    )
 
 
 def _greedy(gain: Any, offsets: Any, targets: Any) -> Any:
@@ -131,6 +145,7 @@ ARGUMENTS: dict[str, Callable[[Rng], list[Any]]] = {
     "Instance": instance_parts,
     "Instance.enter": lambda rng: [instance(rng)],
     "Instance.leave": lambda rng: [instance(rng)],
+    "Instance.with_soft": lambda rng: [instance(rng), soft_pairs(rng)],
     "SequentialSearch": lambda rng: [instance(rng), 3],
     "SequentialSearch.assign_by_table": lambda rng: [
         search(rng),
@@ -152,6 +167,7 @@ ARGUMENTS: dict[str, Callable[[Rng], list[Any]]] = {
         soon(),
     ],
     "SequentialSearch.settle": lambda rng: [search(rng), colours(rng), centroids(rng), soon()],
+    "SoftPairs": soft_parts,
     "Stopper": lambda rng: [1.0],
     "Stopper.child": lambda rng: [soon(), 1.0, False],
     "Stopper.look": lambda rng: [soon()],

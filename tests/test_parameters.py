@@ -36,6 +36,7 @@ from kempe import (
 from kempe.clusterer import ConstrainedClusterer
 from kempe.engine import MemeticParams, SequentialDescent
 from kempe.engine.batched import BatchedSearch
+from kempe.engine.pricing import Pricing
 from kempe.exact import ExactAssigner, branching, relaxation
 from kempe.kskm import SimultaneousDescent, dsatur, kskm
 from kempe.rivals import BLPKMCC, CLCKM, COPKM, COPKM_P, ICOPKM, PCCC, S_MDEClust, icopkm
@@ -344,6 +345,36 @@ def see_rule(estimator, value):
 @case(KempeKMeans, "params", [None, MemeticParams(), MemeticParams(**HASTY)], same=[(0, 1)])
 def see_params(estimator, value):
     return history(fit(estimator, params=value))
+
+
+NOISY = {"soft_must_link": [(0, 1), (2, 3), (4, 5)], "soft_cannot_link": [(0, 9), (1, 8)]}
+
+
+@case(KempeKMeans, "confidence", ["auto", 0.6, 0.999])
+def see_confidence(_, value):
+    """What breaking pairs that do not say how sure they are costs, in units of the spread."""
+    return priced(confidence=value).assumed
+
+
+@case(KempeKMeans, "soft_price", [None, 0.5, 7.0], check=lambda own, *given: given == (0.5, 7.0))
+def see_soft_price(_, value):
+    return priced(soft_price=value).unit
+
+
+def priced(**options):
+    """Fit with soft pairs; the price that they were given."""
+    found = []
+    settle = Pricing.settle
+
+    def watched(self, *arguments):
+        found.append(settle(self, *arguments))
+        return found[-1]
+
+    problem, _ = random_problem(0, **LOOSE)
+    model = KempeKMeans(problem.n_clusters, max_mutations=0, random_state=0, **options)
+    with patch.object(Pricing, "settle", watched):
+        model.fit(problem.rows, **NOISY)
+    return found[0].pair_price
 
 
 def descending_threads(expected, **options):

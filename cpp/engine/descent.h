@@ -10,6 +10,7 @@
 #include "engine/finders/balanced_chains.h"
 #include "engine/finders/chains.h"
 #include "engine/finders/exchanges.h"
+#include "engine/finders/groups.h"
 #include "engine/finders/large.h"
 #include "engine/finders/small.h"
 #include "engine/finders/table.h"
@@ -80,10 +81,14 @@ class Descent {
     // would take so many more passes to get below it.
     static constexpr double kHopelessShare = 3e-3, kHopelessPasses = 40;
 
+    // Share of the last one in what groups usually gain.
+    static constexpr double kRecent = 0.1;
+
     void run(Reference reference, Stopper& stopper);
     void move_singles(Stopper& stopper);
     void move_chains(Stopper& stopper);
     void exchange(Stopper& stopper);
+    void move_groups(Stopper& stopper);
     bool is_worth_a_thorough_look() const;
     bool goes_down();
     bool is_hopeless();
@@ -97,10 +102,12 @@ class Descent {
     ChainSwaps<Rules> chains_;
     TableSwaps<Rules> table_;
     [[no_unique_address]] std::conditional_t<kSized, SizedFinders, Nothing> sized_;
+    GroupMoves<Rules> groups_;
     Trial<Rules> trial_;
     const bool uses_table_;
     int passes_ = 0;               // of the present run, over all vertices
     double last_objective_ = 0.0;  // after the last pass over large data
+    double usual_gain_ = 0.01;     // share of the objective that moving groups takes off
     double lowest_ = 0.0;          // as measured after passes that were not trusted
 };
 

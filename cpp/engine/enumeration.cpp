@@ -1,5 +1,6 @@
 // The best of all clusterings of a few supernodes, by branch and bound.
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <stdexcept>
 #include <utility>
@@ -20,9 +21,9 @@ namespace {
 constexpr int kMostVertices = 64;  // bits of a word
 
 // Vertices join clusters one after the other. Clusters are interchangeable, so a vertex may join
-// one in use or open the next. The inertia never falls when a vertex joins, so that of the vertices
-// placed so far bounds all clusterings that go on from there. Where clusters have limits on their
-// rows, those of equal limits are interchangeable.
+// one in use or open the next. Neither the inertia nor the price of broken pairs ever falls when a
+// vertex joins, so those of the vertices placed so far bound all clusterings that go on from there.
+// Where clusters have limits on their rows, those of equal limits are interchangeable.
 class Enumeration {
  public:
     Enumeration(const Instance& instance, int k, const Colour* start, Stopper& stopper)
@@ -31,6 +32,7 @@ class Enumeration {
           d_(instance.dimension),
           stopper_(stopper),
           weight_(instance.weight),
+          soft_(instance.soft),
           neighbours_(size_, 0),
           points_(static_cast<std::size_t>(size_) * d_),
           clusters_(k, Cluster(d_)),
@@ -63,11 +65,22 @@ class Enumeration {
     static std::uint64_t bit(Vertex v) { return std::uint64_t{1} << v; }
     double* point(Vertex v) { return points_.data() + static_cast<std::size_t>(v) * d_; }
 
-    // Adds v; what that adds to the inertia.
+    // What soft pairs of v with the vertices before it cost, if it joins some of those.
+    double broken(Vertex v, std::uint64_t members) const {
+        double price = 0.0;
+        for (const auto& [u, together] : soft_->of(v)) {
+            const bool joined = members & bit(u);
+            if (u < v && joined != (together > 0)) price += std::abs(together);
+        }
+        return price;
+    }
+
+    // Adds v, after all vertices before it; what that costs.
     double join(Cluster& cluster, Vertex v) {
         const double w = weight_[v], total = cluster.weight + w;
         const double distance = squared_distance(point(v), cluster.mean.data(), d_);
-        const double added = total > 0 ? w * entering_ratio(cluster.weight, w) * distance : 0.0;
+        double added = total > 0 ? w * entering_ratio(cluster.weight, w) * distance : 0.0;
+        if (soft_) added += broken(v, cluster.members);
         const double step = total > 0 ? w / total : 0.0;
         for (int f = 0; f < d_; ++f) cluster.mean[f] += step * (point(v)[f] - cluster.mean[f]);
         cluster.weight = total;
@@ -139,6 +152,7 @@ class Enumeration {
     const int size_, k_, d_;
     Stopper& stopper_;
     const double* weight_;
+    const SoftPairs* soft_;
     std::vector<std::uint64_t> neighbours_;
     std::vector<double> points_;
     std::vector<Cluster> clusters_;

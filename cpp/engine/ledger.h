@@ -2,6 +2,7 @@
 // last looked. Whoever looks for moves reads it, and applies moves here, so that it stays true.
 #pragma once
 
+#include <cmath>
 #include <span>
 #include <vector>
 
@@ -30,7 +31,11 @@ struct Ledger {
 
     // What leaving gains must exceed what entering costs by more than rounding error: entering must
     // cost less than this.
-    double bar(double gain) const { return gain * (1 - kCostRounding) - tolerance; }
+    double bar(double gain) const {
+        if constexpr (Rules::Ties::kPriced)
+            return gain - kCostRounding * std::abs(gain) - tolerance;
+        return gain * (1 - kCostRounding) - tolerance;
+    }
 
     // Swap the chain that the state has collected.
     void apply(const ChainMove& chain) {
@@ -39,6 +44,9 @@ struct Ledger {
             bounds.note_drift(chain.from, state.step_from(), state.cluster_weight(chain.from));
             bounds.note_drift(chain.to, state.step_to(), state.cluster_weight(chain.to));
         }
+        // Where others pull, a vertex may leave the nearest centroid of all.
+        if constexpr (Rules::Ties::kPriced)
+            for (Vertex u : state.chain()) bounds.forget_nearest(u);
         if (large_bounds)
             for (Vertex u : state.chain()) large_bounds->forget(u);
         clock.advance();

@@ -103,6 +103,8 @@ void RelocationSearch<Rules>::sum_costs() {
     const auto& state = descent_.state();
     for (Vertex v = 0; v < instance_.size; ++v) {
         total += instance_.weight[v] * state.distance(v, state.colour(v));
+        // Of a broken pair both ends have a half.
+        if constexpr (Rules::Ties::kPriced) total += state.ties().price(v, state.colour(v)) / 2;
         cost_[v] = total;
     }
 }

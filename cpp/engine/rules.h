@@ -2,6 +2,9 @@
 // have costs them nothing.
 #pragma once
 
+#include <memory>
+#include <variant>
+
 #include "engine/ties.h"
 #include "problem/instance.h"
 #include "problem/limits.h"
@@ -19,6 +22,9 @@ struct Rules {
 // Pairs that always hold, and clusters that are not empty.
 template <class Value>
 using HardRules = Rules<Value, HardTies, NonEmpty>;
+// Pairs that may be broken at a price, as well.
+template <class Value>
+using SoftRules = Rules<Value, SoftTies, NonEmpty>;
 
 // The same, and clusters that have neither too few nor too many rows.
 template <class Value>
@@ -29,9 +35,17 @@ template <class Body>
 decltype(auto) with_rules(const Instance& instance, Body&& body) {
     return with_points(instance, [&]<class Value>(const Points<Value>& points) {
         if (instance.sizes.limited()) return body.template operator()<SizedRules<Value>>(points);
+        if (instance.soft) return body.template operator()<SoftRules<Value>>(points);
         return body.template operator()<HardRules<Value>>(points);
     });
 }
+
+// A template with each of the rules, one of which it is at a time.
+template <template <class> class Template>
+using WithAnyRules = std::variant<
+    std::unique_ptr<Template<HardRules<double>>>, std::unique_ptr<Template<HardRules<float>>>,
+    std::unique_ptr<Template<SoftRules<double>>>, std::unique_ptr<Template<SoftRules<float>>>,
+    std::unique_ptr<Template<SizedRules<double>>>, std::unique_ptr<Template<SizedRules<float>>>>;
 
 }  // namespace kempe
 
@@ -39,10 +53,14 @@ decltype(auto) with_rules(const Instance& instance, Body&& body) {
 #define KEMPE_FOR_ALL_RULES(Template)           \
     template class Template<HardRules<float>>;  \
     template class Template<HardRules<double>>; \
+    template class Template<SoftRules<float>>;  \
+    template class Template<SoftRules<double>>; \
     KEMPE_FOR_SIZED_RULES(Template)
 #define KEMPE_DECLARE_FOR_ALL_RULES(Template)          \
     extern template class Template<HardRules<float>>;  \
     extern template class Template<HardRules<double>>; \
+    extern template class Template<SoftRules<float>>;  \
+    extern template class Template<SoftRules<double>>; \
     KEMPE_DECLARE_FOR_SIZED_RULES(Template)
 // Some are for problems whose clusters have limits alone.
 #define KEMPE_FOR_SIZED_RULES(Template)         \

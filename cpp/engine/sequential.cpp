@@ -139,10 +139,7 @@ class SequentialSearch {
 
     const Instance& instance_;
     int k_;
-    std::variant<
-        std::unique_ptr<Engine<HardRules<double>>>, std::unique_ptr<Engine<HardRules<float>>>,
-        std::unique_ptr<Engine<SizedRules<double>>>, std::unique_ptr<Engine<SizedRules<float>>>>
-        engine_;
+    WithAnyRules<Engine> engine_;
 };
 
 }  // namespace

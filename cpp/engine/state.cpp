@@ -109,17 +109,31 @@ ChainMove State<Rules>::collect(Vertex v, Colour to) {
     ChainMove chain{colour_[v], to};
     std::fill(shift_.begin(), shift_.end(), 0.0);
     const double* origin = centroid(chain.from);
-    chain_.collect(ties_.counts(), colour_.data(), v, to, [&](Vertex u, Colour wanted) {
-        const bool leaves = wanted == to;
-        const double w = leaves ? -instance_.weight[u] : instance_.weight[u];
-        chain.weight += w;
-        chain.vertices += leaves ? -1 : 1;
-        if constexpr (kCountsRows) chain.rows += leaves ? -limits_.rows(u) : limits_.rows(u);
-        const T* position = points_[u];
-        for (int f = 0; f < d_; ++f) shift_[f] += w * (position[f] - origin[f]);
+    chain_.collect(ties_.counts(), colour_.data(), v, to, [&](Vertex u, Colour) {
+        add_to_chain(chain, u, origin);
         return true;
     });
     return chain;
+}
+
+template <class Rules>
+ChainMove State<Rules>::collect_these(const std::vector<Vertex>& vertices, Colour from, Colour to) {
+    ChainMove chain{from, to};
+    std::fill(shift_.begin(), shift_.end(), 0.0);
+    chain_.collect_these(vertices);
+    for (Vertex v : vertices) add_to_chain(chain, v, centroid(from));
+    return chain;
+}
+
+template <class Rules>
+inline void State<Rules>::add_to_chain(ChainMove& chain, Vertex v, const double* origin) {
+    const bool leaves = colour_[v] == chain.from;
+    const double w = leaves ? -instance_.weight[v] : instance_.weight[v];
+    chain.weight += w;
+    chain.vertices += leaves ? -1 : 1;
+    if constexpr (kCountsRows) chain.rows += leaves ? -limits_.rows(v) : limits_.rows(v);
+    const T* position = points_[v];
+    for (int f = 0; f < d_; ++f) shift_[f] += w * (position[f] - origin[f]);
 }
 
 template <class Rules>
@@ -168,12 +182,17 @@ double State<Rules>::change(const ChainMove& chain, Reference reference) const {
         tt += t * t;
         rest += r * r;
     }
+    double price = 0.0;
+    if constexpr (Ties::kPriced) price = ties_.change(chain_, colour_.data(), chain.from, chain.to);
     const double fixed = 2 * tg - m * gg;
-    if (reference != Reference::means) return fixed;
+    if (reference != Reference::means) return fixed + price;
     const double saved =
         tt / (clusters_.weight[chain.from] + m) + rest / (clusters_.weight[chain.to] - m);
     // What is left must exceed the rounding error of what cancels.
-    return fixed - saved + kCostRounding * (2 * std::abs(tg) + std::abs(m) * gg + saved);
+    const double inertia =
+        fixed - saved + kCostRounding * (2 * std::abs(tg) + std::abs(m) * gg + saved);
+    if constexpr (Ties::kPriced) return inertia + price + kCostRounding * std::abs(price);
+    return inertia;
 }
 
 // At fixed centroids each vertex costs what it costs alone. With t what enters a cluster about its
@@ -250,14 +269,16 @@ void State<Rules>::forget_pull(Colour c) {
 template <class Rules>
 double State<Rules>::entering_cost_without(Vertex v, Colour c, Vertex gone) const {
     const double leaves = instance_.weight[gone], rest = clusters_.weight[c] - leaves;
-    if (rest <= kCostRounding * leaves) return 0.0;
+    double price = 0.0;
+    if constexpr (Ties::kPriced) price = ties_.pull(v, c);
+    if (rest <= kCostRounding * leaves) return -price;
     double square = 0.0;
     for (int f = 0; f < d_; ++f) {
         const double mean = centroid(c)[f];
         const double moved = mean - leaves / rest * (points_[gone][f] - mean);
         square += (points_[v][f] - moved) * (points_[v][f] - moved);
     }
-    return kempe::entering_cost(rest, instance_.weight[v], square);
+    return kempe::entering_cost(rest, instance_.weight[v], square) - price;
 }
 
 template <class Rules>

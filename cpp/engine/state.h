@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <utility>
 #include <vector>
@@ -91,13 +92,25 @@ class State {
     // by how much it changes when the collected chain is swapped, infinite if that is not admitted.
     double leaving_gain(Vertex v, double squared, Reference reference) const {
         const double w = instance_.weight[v];
-        if (!may_leave(v)) return 0.0;
-        if (reference != Reference::means) return w * squared;
-        return kempe::leaving_gain(clusters_.weight[colour_[v]], w, squared);
+        if (!may_leave(v)) return kNeverLeaves;
+        const double gain = reference == Reference::means
+                                ? kempe::leaving_gain(clusters_.weight[colour_[v]], w, squared)
+                                : w * squared;
+        if constexpr (Ties::kPriced) return gain - ties_.pull(v, colour_[v]);
+        return gain;
     }
-    double entering_cost(Colour c, double w, double squared, Reference reference) const {
-        if (reference != Reference::means) return w * squared;
-        return kempe::entering_cost(clusters_.weight[c], w, squared);
+    double entering_cost(Vertex v, Colour c, double squared, Reference reference) const {
+        const double w = instance_.weight[v];
+        const double cost = reference == Reference::means
+                                ? kempe::entering_cost(clusters_.weight[c], w, squared)
+                                : w * squared;
+        if constexpr (Ties::kPriced) return cost - ties_.pull(v, c);
+        return cost;
+    }
+    // What it costs v at least to enter any cluster but its own, if distances ask for so much.
+    double least_entering_cost(Vertex v, double by_distance) const {
+        if constexpr (Ties::kPriced) return by_distance - ties_.strongest_pull(v, colour_[v]);
+        return by_distance;
     }
     double change(const ChainMove& chain, Reference reference) const;
     // The same of vertices that move together, each once, whatever becomes of ties.
@@ -115,6 +128,8 @@ class State {
     // than so many vertices.
     bool collect_up_to(Vertex v, Colour to, std::size_t longest);
     const std::vector<Vertex>& chain() const { return chain_.vertices(); }
+    // Some vertices of two clusters, as if they were a chain.
+    ChainMove collect_these(const std::vector<Vertex>& vertices, Colour from, Colour to);
     // The one neighbour of a tied vertex in a cluster; negative if there are more.
     Vertex only_neighbour(Vertex v, Colour c) const;
 
@@ -150,6 +165,10 @@ class State {
     void end_trial(bool keep);
 
  private:
+    // No cluster is entered for less than this; where ties have prices, for anything.
+    static constexpr double kNeverLeaves =
+        Ties::kPriced ? -std::numeric_limits<double>::infinity() : 0.0;
+
     struct Clusters {
         std::vector<double> mean;  // k x d, always exact
         std::vector<double> weight;
@@ -172,6 +191,7 @@ class State {
     void pull(Vertex v, Colour c, int sign, const double* origin);
     double follow_pull(Colour c);
     void forget_pull(Colour c);
+    void add_to_chain(ChainMove& chain, Vertex v, const double* origin);
     void move_means(const ChainMove& chain);
     void compute_means();
     void copy_by_feature(Colour c);

@@ -2,7 +2,10 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <vector>
 
+#include "graph/kempe_chain.h"
 #include "graph/neighbour_counts.h"
 #include "problem/instance.h"
 
@@ -12,6 +15,9 @@ namespace kempe {
 // Nobody enters a cluster with a neighbour in it, so there is nothing to pay.
 class HardTies {
  public:
+    // Whether ties have prices, that is whether some of them may be broken.
+    static constexpr bool kPriced = false;
+
     HardTies(const Instance& instance, int k)
         : counts_(instance.graph,
                   ConstrainedVertices(instance.graph, instance.constrained_vertices), k) {}
@@ -36,6 +42,54 @@ class HardTies {
 
  private:
     NeighbourCounts<ConstrainedVertices> counts_;
+};
+
+// The same, and soft pairs. What they cost is counted by what pulls a vertex into each cluster: the
+// prices of its pairs with members, positive for those it belongs together with, negative for those
+// it does not. Leaving a cluster costs what pulls into it, and entering one gains that.
+class SoftTies : public HardTies {
+ public:
+    static constexpr bool kPriced = true;
+
+    SoftTies(const Instance& instance, int k)
+        : HardTies(instance, k), soft_(*instance.soft), k_(k), row_(instance.size, kNone) {
+        std::int32_t next = 0;
+        for (Vertex v : soft_.tied()) row_[v] = next++;
+        pull_.resize(soft_.tied().size() * k);
+    }
+
+    void load(const Colour* colours);
+    void recolour(Vertex v, Colour from, Colour to);
+
+    bool is_soft(Vertex v) const { return row_[v] != kNone; }
+    // What pulls v into a cluster; into the one that pulls most, its own left aside.
+    double pull(Vertex v, Colour c) const { return is_soft(v) ? pulls(v)[c] : 0.0; }
+    double strongest_pull(Vertex v, Colour own) const;
+    // Less what pulls into each cluster.
+    void take_off(Vertex v, double* costs) const {
+        if (!is_soft(v)) return;
+        const double* row = pulls(v);
+        for (Colour c = 0; c < k_; ++c) costs[c] -= row[c];
+    }
+
+    // Price of the broken pairs of a vertex.
+    double price(Vertex v, Colour own) const;
+    double total_price() const { return soft_.together() - satisfied_; }
+    // What the price rises by when the two colours of a chain are exchanged on it.
+    double change(const KempeChain& chain, const Colour* colours, Colour from, Colour to) const;
+
+    const SoftPairs& pairs() const { return soft_; }
+
+ private:
+    static constexpr std::int32_t kNone = -1;
+
+    const double* pulls(Vertex v) const { return pull_.data() + std::size_t(row_[v]) * k_; }
+
+    const SoftPairs& soft_;
+    const int k_;
+    std::vector<std::int32_t> row_;
+    std::vector<double> pull_;  // per softly tied vertex and cluster
+    double satisfied_ = 0.0;    // prices of all pairs within clusters
 };
 
 }  // namespace kempe

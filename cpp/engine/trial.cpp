@@ -74,9 +74,16 @@ void Trial<Rules>::gather_visits() {
     visits_.clear();
     for (Colour c = 0; c < ledger_.k; ++c) {
         const bool untouched = ledger_.clock.changed(c) <= ledger_.clock.settled();
-        neighbourhood_.for_members_beyond(
-            c, untouched ? safe_radius(c) : -1.0,
-            [&](const auto& member) { visits_.push_back(member.vertex); });
+        const double radius = untouched ? safe_radius(c) : -1.0;
+        if constexpr (Rules::Ties::kPriced) {
+            // Distance is no protection for those that others pull.
+            for (const auto& member : neighbourhood_.members(c))
+                if (member.radius > radius || ledger_.state.ties().is_soft(member.vertex))
+                    visits_.push_back(member.vertex);
+        } else {
+            neighbourhood_.for_members_beyond(
+                c, radius, [&](const auto& member) { visits_.push_back(member.vertex); });
+        }
     }
 }
 

@@ -21,6 +21,15 @@ class KempeChain {
     // A vertex that moves without any other.
     void collect_alone(Vertex v) { vertices_.assign(1, v); }
 
+    // Some vertices, whatever joins them.
+    void collect_these(const std::vector<Vertex>& vertices) {
+        next_stamp();
+        vertices_ = vertices;
+        for (Vertex v : vertices_) mark_[v] = stamp_;
+    }
+    // Whether a vertex is among those that were collected last, unless that was a single one.
+    bool contains(Vertex v) const { return mark_[v] == stamp_; }
+
     // The chain through v in its own colour and another, breadth first. `see` is called with each
     // vertex and the colour it would get; the walk ends early when it returns false.
     template <class Rows, class See>

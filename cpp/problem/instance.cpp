@@ -86,6 +86,15 @@ void limit_sizes(Instance& instance, In1<std::int32_t> rows, In1<std::int32_t> l
     instance.sizes = {copied(rows, 1), copied(least, 0), copied(most, 0)};
 }
 
+// The same problem with pairs that may be broken.
+Instance with_soft(const Instance& instance, const SoftPairs& soft) {
+    if (soft.size() != instance.size)
+        throw std::invalid_argument("soft pairs and graph disagree on the number of supernodes");
+    Instance copy(instance);
+    copy.soft = soft.tied().empty() ? nullptr : &soft;
+    return copy;
+}
+
 }  // namespace
 
 void bind_instance(nb::module_& m) {
@@ -102,6 +111,8 @@ void bind_instance(nb::module_& m) {
     borrow(cls, &construct<double>);
     cls.def("limit_sizes", &limit_sizes, nb::arg("rows"), nb::arg("least"), nb::arg("most"));
     cls.def_prop_ro("is_large", &Instance::is_large)
+        .def("with_soft", &with_soft, nb::arg("soft"), nb::keep_alive<0, 1>(),
+             nb::keep_alive<0, 2>())
         .def("enter", [](const Instance& instance) { instance.pool->occupy(1); })
         .def("leave", [](const Instance& instance) { instance.pool->occupy(-1); });
 }

@@ -11,6 +11,7 @@
 #include "basics/distances.h"
 #include "basics/pool.h"
 #include "graph/graph.h"
+#include "problem/soft_pairs.h"
 
 namespace kempe {
 
@@ -50,8 +51,9 @@ struct Instance {
     // graph code. The others are constrained.
     std::vector<Vertex> free_vertices;
     std::vector<Vertex> constrained_vertices;
-    Sizes sizes;                 // empty where clusters may have any size
-    std::shared_ptr<Pool> pool;  // works for every kernel that is given the instance
+    Sizes sizes;                      // empty where clusters may have any size
+    const SoftPairs* soft = nullptr;  // pairs that may be broken, if there are any
+    std::shared_ptr<Pool> pool;       // works for every kernel that is given the instance
 
     // Whether loops over vertices are worth several threads, and bounds worth their memory.
     bool is_large() const { return double(size) * dimension >= kLarge; }

@@ -46,6 +46,8 @@ class Instance:
 
         ``rows`` are those of each supernode, ``least`` and ``most`` those of each cluster.
         """
+    def with_soft(self, soft: SoftPairs) -> Instance:
+        """Give the same problem with pairs that may be broken at a price."""
 
     @property
     def is_large(self) -> bool:
@@ -56,6 +58,14 @@ class Instance:
 
     def leave(self) -> None:
         """Take that back."""
+
+class SoftPairs:
+    """Pairs of supernodes that may be broken, each pair once.
+
+    The price of breaking one is positive if it belongs together, negative if it belongs apart.
+    """
+
+    def __init__(self, size: int, first: _Ints, second: _Ints, price: _Floats) -> None: ...
 
 class Stopper:
     """Tells kernels when to stop: after ``seconds``, on ``stop()``, or on a signal.

@@ -97,6 +97,9 @@ class ConstrainedClusterer(
         "constraints": True,
     }
 
+    # Whether pairs may be broken at a price.
+    _takes_soft_pairs: ClassVar[bool] = False
+
     n_clusters: int
     init: Any
     time_limit: float | None
@@ -163,6 +166,11 @@ class ConstrainedClusterer(
         self, X: ArrayLike, constraints: Constraints, sample_weight: ArrayLike | None
     ) -> Problem:
         data = self._validate_rows(X, reset=True)
+        if constraints.soft.count and not self._takes_soft_pairs:
+            raise ValueError(
+                f"{type(self).__name__} keeps every pair, and {constraints.soft.count} of these "
+                "may be wrong; use KempeKMeans, or give them as must_link and cannot_link"
+            )
         if data.shape[0] < self.n_clusters:
             raise ValueError(
                 f"n_samples={data.shape[0]} should be at least n_clusters={self.n_clusters}"
@@ -239,6 +247,11 @@ class ConstrainedClusterer(
             n_iter_=result.n_mutations + 1,
             result_=replace(result, origin=origin),
         )
+
+    @property
+    def objective_(self) -> float:
+        """What was minimised: nearly always the inertia."""
+        return self.result_.objective
 
     @classmethod
     @cache

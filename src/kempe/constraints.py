@@ -29,6 +29,7 @@ from kempe.pairs import (
     unordered,
     upper_triangle,
 )
+from kempe.soft_pairs import SoftLinks
 
 if TYPE_CHECKING:
     from kempe.graph.check import FeasibilityReport
@@ -54,6 +55,11 @@ class Constraints:
     row_names
         What messages call the rows: a name for each, or for some by their numbers. By default
         they speak of row numbers.
+    soft_must_link, soft_cannot_link
+        Pairs that may be wrong, in the same forms. A clustering may break them at a price.
+    soft_must_link_confidence, soft_cannot_link_confidence
+        Probability that they are right, above one half and below one: one for all of a kind, or
+        one for each. By default it is estimated while fitting.
 
     Attributes
     ----------
@@ -61,6 +67,8 @@ class Constraints:
         The pairs as given, read-only, repetitions included.
     n_rows : int or None
     row_names : sequence, mapping or None
+    soft : SoftLinks
+        The pairs that may be wrong, with their confidences.
 
     Examples
     --------
@@ -73,6 +81,7 @@ class Constraints:
     cannot_link: Pairs
     n_rows: int | None
     row_names: RowNames | None
+    soft: SoftLinks
 
     def __init__(
         self,
@@ -81,9 +90,21 @@ class Constraints:
         *,
         n_rows: int | None = None,
         row_names: RowNames | None = None,
+        soft_must_link: object = None,
+        soft_cannot_link: object = None,
+        soft_must_link_confidence: ArrayLike | None = None,
+        soft_cannot_link_confidence: ArrayLike | None = None,
     ) -> None:
         self.row_names = row_names
-        self.n_rows = common_n_rows(n_rows, must_link, cannot_link)
+        self.n_rows = common_n_rows(
+            n_rows, must_link, cannot_link, soft_must_link, soft_cannot_link
+        )
+        self.soft = SoftLinks.of(
+            soft_must_link,
+            soft_cannot_link,
+            soft_must_link_confidence,
+            soft_cannot_link_confidence,
+        )
         self.must_link = as_pairs(must_link, "must_link")
         self.cannot_link = as_pairs(cannot_link, "cannot_link")
         check_pairs_differ(self.cannot_link)
@@ -180,6 +201,48 @@ class Constraints:
         )
 
     @classmethod
+    def from_probabilities(
+        cls, pairs: object, probability: ArrayLike, *, n_rows: int | None = None
+    ) -> Constraints:
+        """Read pairs with the probability that they belong together; below one half means apart.
+
+        Parameters
+        ----------
+        pairs
+            Pairs of row numbers, as for ``Constraints``.
+        probability
+            Between 0 and 1, for each pair. Pairs at 0 and 1 become hard ones, and pairs at one half
+            say nothing.
+        n_rows
+            Number of rows the pairs refer to.
+
+        Examples
+        --------
+        >>> Constraints.from_probabilities([(0, 1), (1, 2), (0, 2)], [0.9, 0.2, 1.0])
+        Constraints(1 must-link, 0 cannot-link, 2 soft)
+        """
+        every = as_pairs(pairs, "pairs")
+        p = np.asarray(probability, dtype=np.float64)
+        if p.shape != (len(every),):
+            raise ValueError(f"probability must have one entry for each of the {len(every)} pairs")
+        wrong = ~((p >= 0) & (p <= 1))
+        if wrong.any():
+            raise ValueError(
+                f"probability {int(np.argmax(wrong))} is {p[np.argmax(wrong)]:g}, "
+                "which is not between 0 and 1"
+            )
+        together, apart = (p > 0.5) & (p < 1), (p < 0.5) & (p > 0)
+        return cls(
+            every[p == 1],
+            every[p == 0],
+            n_rows=n_rows,
+            soft_must_link=every[together],
+            soft_cannot_link=every[apart],
+            soft_must_link_confidence=p[together],
+            soft_cannot_link_confidence=1 - p[apart],
+        )
+
+    @classmethod
     def from_matrix(cls, matrix: Any) -> Constraints:
         """Read an n x n matrix, dense or sparse: positive entries must link, negative cannot.
 
@@ -221,6 +284,7 @@ class Constraints:
             )
         for name in ("must_link", "cannot_link"):
             check_range(getattr(self, name), n_rows, name)
+        self.soft.check_rows(n_rows)
 
     def subset(self, rows: ArrayLike) -> Constraints:
         """Give the constraints among ``rows``, renumbered to their positions in ``rows``.
@@ -264,7 +328,7 @@ class Constraints:
             self.cannot_link[~kept_apart],
             n_rows=clusters.size,
             row_names=self.row_names,
-        )
+        ).with_soft(self.soft.violations(clusters))
 
     def split(
         self, held_out: float = 0.2, *, random_state: int | np.random.Generator | None = None
@@ -298,7 +362,17 @@ class Constraints:
         masked = list(zip(self._both(), chosen, strict=True))
         fitting = self.with_pairs(*(pairs[~out] for pairs, out in masked))
         scoring = self.with_pairs(*(pairs[out] for pairs, out in masked))
-        return fitting, _without_implied(scoring, fitting, self._size())
+        scoring = _without_implied(scoring, fitting, self._size())
+        if not self.soft.count:
+            return fitting, scoring
+        kinds = {
+            together: _random_mask(len(pairs), held_out, rng)
+            for pairs, together in ((self.soft.must_link, True), (self.soft.cannot_link, False))
+        }
+        return (
+            fitting.with_soft(self.soft.where(lambda _, together: ~kinds[together])),
+            scoring.with_soft(self.soft.where(lambda _, together: kinds[together])),
+        )
 
     def without_must_link(self) -> Constraints:
         """Give the cannot-link pairs alone."""
@@ -313,6 +387,19 @@ class Constraints:
             Pairs of row numbers, as for ``Constraints``.
         """
         return Constraints(must_link, cannot_link, n_rows=self.n_rows, row_names=self.row_names)
+
+    def with_soft(self, soft: SoftLinks) -> Constraints:
+        """Give the same hard pairs with other pairs that may be wrong.
+
+        Parameters
+        ----------
+        soft
+            Those pairs.
+        """
+        given = self.with_pairs(self.must_link, self.cannot_link)
+        soft.check_rows(MOST_ROWS if self.n_rows is None else self.n_rows)
+        given.soft = soft
+        return given
 
     def names_of(self, rows: Iterable[int]) -> list[Any]:
         """Give what messages call some rows: their names, or their numbers.
@@ -352,11 +439,13 @@ class Constraints:
 
     def summary(self) -> str:
         """Say in one line how many pairs of each kind there are and how many rows they touch."""
-        touched = np.unique(np.concatenate([p.ravel() for p in self._both()])).size
+        every = [*self._both(), self.soft.must_link, self.soft.cannot_link]
+        touched = np.unique(np.concatenate([p.ravel() for p in every])).size
         of = "" if self.n_rows is None else f" of {self.n_rows:,}"
+        soft = f", and {self.soft.count:,} that may be wrong," if self.soft.count else ""
         return (
             f"{self.must_link.shape[0]:,} must-link and {self.cannot_link.shape[0]:,} cannot-link "
-            f"pairs on {touched:,}{of} rows"
+            f"pairs{soft} on {touched:,}{of} rows"
         )
 
     def _both(self) -> tuple[Pairs, Pairs]:
@@ -366,7 +455,8 @@ class Constraints:
         """Count the rows, as far as they are known."""
         if self.n_rows is not None:
             return self.n_rows
-        return 1 + max(int(pairs.max(initial=-1)) for pairs in self._both())
+        every = (*self._both(), self.soft.must_link, self.soft.cannot_link)
+        return 1 + max(int(pairs.max(initial=-1)) for pairs in every)
 
     def __or__(self, other: Constraints) -> Constraints:
         """Give the pairs of both."""
@@ -378,26 +468,35 @@ class Constraints:
         pairs = zip(self._both(), other._both(), strict=True)
         names = other.row_names if self.row_names is None else self.row_names
         size = sizes.pop() if sizes else None
-        return Constraints(*map(np.concatenate, pairs), n_rows=size, row_names=names)
+        joined = Constraints(*map(np.concatenate, pairs), n_rows=size, row_names=names)
+        return joined.with_soft(self.soft | other.soft)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Constraints):
             return NotImplemented
         same = [np.array_equal(a, b) for a, b in zip(self._both(), other._both(), strict=True)]
-        return all(same) and self.n_rows == other.n_rows
+        return all(same) and self.n_rows == other.n_rows and self.soft == other.soft
 
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         ml, cl = (p.shape[0] for p in self._both())
+        soft = f", {self.soft.count} soft" if self.soft.count else ""
         rows = "" if self.n_rows is None else f", {self.n_rows} rows"
-        return f"Constraints({ml} must-link, {cl} cannot-link{rows})"
+        return f"Constraints({ml} must-link, {cl} cannot-link{soft}{rows})"
 
 
 def as_constraints(
-    must_link: object = None, cannot_link: object = None, constraints: object = None
+    must_link: object = None,
+    cannot_link: object = None,
+    constraints: object = None,
+    **soft: Any,
 ) -> Constraints:
     """Combine the arguments of ``fit`` into one ``Constraints``."""
+    if any(value is not None for value in soft.values()):
+        uncertain = Constraints(**soft)
+        given = as_constraints(must_link, cannot_link, constraints)
+        return given | uncertain
     for name, value in (("must_link", must_link), ("cannot_link", cannot_link)):
         if isinstance(value, Constraints):
             if constraints is not None and constraints is not value:
@@ -460,4 +559,4 @@ def _subset(constraints: Constraints, rows: NDArray[np.int64], size: int) -> Con
         apart[(apart >= 0).all(axis=1)],
         n_rows=rows.size,
         row_names=None if constraints.row_names is None else constraints.names_of(rows),
-    )
+    ).with_soft(constraints.soft.subset(rows, size))

@@ -189,6 +189,9 @@ def _unfitted(
 
 # What was fitted
 
+# Numbers that only a fit with soft pairs has.
+_OF_SOFT_PAIRS = ("soft_violation", "noise")
+
 
 def _encoded_attributes(model: Mapping[str, Any], arrays: Arrays) -> dict[str, Any]:
     """Give the attributes that fitting made as JSON has them; arrays go to the arrays."""
@@ -198,8 +201,9 @@ def _encoded_attributes(model: Mapping[str, Any], arrays: Arrays) -> dict[str, A
         fitted["feature_names_in"] = [str(name) for name in model["feature_names_in_"]]
     if "cluster_names_" in model:
         fitted["cluster_names"] = [str(name) for name in model["cluster_names_"]]
-    if "soft_violation_" in model:
-        fitted["soft_violation"] = model["soft_violation_"]
+    for name in _OF_SOFT_PAIRS:
+        if f"{name}_" in model:
+            fitted[name] = model[f"{name}_"]
     return fitted | {"result": _encoded_result(model["result_"], arrays)}
 
 
@@ -224,8 +228,9 @@ def _decoded_attributes(fitted: dict[str, Any], arrays: Arrays) -> dict[str, Any
     if "cluster_names" in fitted:
         clusters = _texts(fitted["cluster_names"], len(centers))
         attributes["cluster_names_"] = np.array(clusters, dtype=object)
-    if "soft_violation" in fitted:
-        attributes["soft_violation_"] = _number(fitted, "soft_violation")
+    for name in _OF_SOFT_PAIRS:
+        if name in fitted:
+            attributes[f"{name}_"] = _number(fitted, name)
     return attributes
 
 

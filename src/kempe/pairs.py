@@ -192,14 +192,14 @@ def _frozen(pairs: Pairs) -> Pairs:
     return view
 
 
-def check_pairs_differ(cannot_link: Pairs) -> None:
+def check_pairs_differ(cannot_link: Pairs, name: str = "cannot_link") -> None:
     """Refuse a cannot-link pair of a row with itself."""
     same = cannot_link[:, 0] == cannot_link[:, 1]
     if same.any():
         position = int(np.argmax(same))
         row = int(cannot_link[position, 0])
         raise ValueError(
-            f"cannot_link pair {position} is ({row}, {row}): a row cannot be apart from itself"
+            f"{name} pair {position} is ({row}, {row}): a row cannot be apart from itself"
         )
 
 

@@ -18,6 +18,7 @@ from kempe.exceptions import InfeasibleConstraintsError
 from kempe.graph import CannotLinkGraph
 from kempe.graph.certificates import must_link_path
 from kempe.sizes import SizeLimits
+from kempe.soft_pairs import SoftPairs, log_odds
 
 Colours = NDArray[np.int32]
 """One cluster number per supernode."""
@@ -62,6 +63,11 @@ class Problem:
         What the user gave, for messages in the user's row numbers.
     limits
         Fewest and most rows of each cluster, or ``None`` if they may have any size.
+    soft
+        Pairs that may be broken, if there are any.
+    prices
+        What breaking each of them costs, positive for those that belong together, negative for
+        those that belong apart; none yet if ``None``.
     """
 
     n_clusters: int
@@ -75,6 +81,8 @@ class Problem:
     core: _core.Instance = field(repr=False)
     constraints: Constraints = field(default_factory=Constraints, repr=False)
     limits: SizeLimits | None = None
+    soft: SoftPairs | None = None
+    prices: NDArray[np.float64] | None = None
 
     @classmethod
     def build(
@@ -121,6 +129,10 @@ class Problem:
         core = _core.Instance(rows, merged, source, weight, graph, n_threads)
         if limits is not None:
             core.limit_sizes(_sizes(supernode, size), limits.least, limits.most)
+        soft = None
+        if constraints.soft.count:
+            pairs, together, confidence = constraints.soft.stacked()
+            soft = SoftPairs.build(supernode, graph, pairs, together, log_odds(confidence))
         return cls(
             n_clusters=n_clusters,
             rows=rows,
@@ -133,6 +145,7 @@ class Problem:
             core=core,
             constraints=constraints,
             limits=limits,
+            soft=soft,
         )
 
     @property
@@ -176,6 +189,24 @@ class Problem:
         if centroids is None:
             centroids, _ = self.means(colours)
         return self.within + _core.between_inertia(self.core, colours, centroids)
+
+    def priced(self, prices: NDArray[np.float64]) -> Problem:
+        """Give the same problem with soft pairs at these prices.
+
+        Parameters
+        ----------
+        prices
+            What breaking each pair costs, negative for pairs that belong apart.
+        """
+        assert self.soft is not None
+        core = self.core.with_soft(self.soft.core(prices))
+        return replace(self, prices=prices, core=core)
+
+    def price(self, colours: Colours) -> float:
+        """Give what the soft pairs cost that a clustering breaks."""
+        if self.soft is None or self.prices is None:
+            return 0.0
+        return float(np.abs(self.prices[self.soft.violated(self.prices, colours)]).sum())
 
     @cached_property
     def within_each(self) -> NDArray[np.float64]:
@@ -241,13 +272,14 @@ class Problem:
         core = _core.Instance(rows, merged, source, self.weight, self.graph.core, beside=self.core)
         if self.limits is not None:
             core.limit_sizes(self.size, self.limits.least, self.limits.most)
-        return replace(
+        projected = replace(
             self,
             rows=rows,
             within=within,
             shift=(self.shift + origin) @ axes,
             core=core,
         )
+        return projected if self.prices is None else projected.priced(self.prices)
 
 
 def _sizes(supernode: NDArray[np.int32], n_supernodes: int) -> NDArray[np.int32]:

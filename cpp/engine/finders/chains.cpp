@@ -105,8 +105,7 @@ std::pair<double, Colour> ChainSwaps<Rules>::cheapest_refuge(Vertex v, Colour fo
     std::pair<double, Colour> best{std::numeric_limits<double>::infinity(), forbidden};
     for (Colour c = 0; c < ledger_.k; ++c) {
         if (c == forbidden || c == state.colour(v) || !can_flee(v, c)) continue;
-        const double w = ledger_.instance.weight[v];
-        best = std::min(best, {state.entering_cost(c, w, distance_[c], ledger_.reference), c});
+        best = std::min(best, {state.entering_cost(v, c, distance_[c], ledger_.reference), c});
     }
     return best;
 }

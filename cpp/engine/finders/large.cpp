@@ -52,7 +52,9 @@ void LargeSweep<Rules>::sweep(Stopper& stopper) {
     ledger_.bounds.begin_sweep(state_.cluster_weights());
     const Proposals& proposals = find(stopper);
     const std::size_t many = instance_.size / kVerticesPerMove;
-    if (proposals.size() <= many || !move_together(proposals)) move_in_turn(proposals, stopper);
+    // Vertices that are tied to each other at a price might all regret what they do at once.
+    if (Rules::Ties::kPriced || proposals.size() <= many || !move_together(proposals))
+        move_in_turn(proposals, stopper);
 }
 
 // A step of k-means: whoever lies nearer to another centroid moves, then the centroids follow, and
@@ -103,8 +105,7 @@ inline bool LargeSweep<Rules>::improves(const SingleMove& move) const {
     if (!state_.moves_alone(v, to)) return false;
     const Reference reference = ledger_.reference;
     const double gain = state_.leaving_gain(v, state_.distance(v, state_.colour(v)), reference);
-    const double cost =
-        state_.entering_cost(to, instance_.weight[v], state_.distance(v, to), reference);
+    const double cost = state_.entering_cost(v, to, state_.distance(v, to), reference);
     return cost < ledger_.bar(gain);
 }
 
@@ -196,6 +197,8 @@ void LargeSweep<Rules>::measure_separation() {
 // Whether bounds alone show that a vertex stays. First those that need no look at its point.
 template <class Rules>
 inline bool LargeSweep<Rules>::passes(Vertex v) {
+    if constexpr (Rules::Ties::kPriced)
+        if (state_.ties().is_soft(v)) return passes_in_spite_of_pulls(v);
     const Colour own = state_.colour(v);
     const double w = instance_.weight[v];
     const bool light = w <= factors_.weight;
@@ -214,6 +217,28 @@ inline bool LargeSweep<Rules>::passes(Vertex v) {
     const double measured = std::sqrt(state_.distance(v, own)) * (1 + kLengthRounding);
     stored = measured - bounds_.drift[own];
     return stays(v, measured * leaving, entry);
+}
+
+// The same where pulls count as well as distances.
+template <class Rules>
+bool LargeSweep<Rules>::passes_in_spite_of_pulls(Vertex v)
+    requires Rules::Ties::kPriced
+{
+    if (!bounds_.knows(v)) return false;
+    const Colour own = state_.colour(v);
+    const double w = instance_.weight[v], drift = bounds_.drift[own];
+    const double preferred = state_.ties().pull(v, own) - state_.ties().strongest_pull(v, own);
+    const double leaving = leaving_factor(own, w), entering = entering_factor(factors_.lightest, w);
+    const auto stays_within = [&](double upper) {
+        const double lower =
+            std::max({bounds_.lower[v] - bounds_.largest_drift, separation_[own] - upper, 0.0});
+        const double out = leaving * upper, in = entering * lower;
+        return w * (out * out - in * in) <= preferred;
+    };
+    if (stays_within(bounds_.upper[v] + drift)) return true;
+    const double measured = std::sqrt(state_.distance(v, own)) * (1 + kLengthRounding);
+    bounds_.upper[v] = measured - drift;
+    return stays_within(measured);
 }
 
 // Whether no cluster that v can enter alone is worth leaving the own one.
@@ -275,11 +300,11 @@ void LargeSweep<Rules>::look_at_bounded(Vertex v, Scratch& scratch, Proposals& f
     float* each = bounds_.each.data() + std::size_t(v) * k_;
     const auto& ratio = entering_ratios(v, scratch);
     const double upper = bounds_.upper[v] + bounds_.drift[own];
-    const double bar = own_leaving_ratio(v) * upper * upper;
+    const double bar = own_leaving_ratio(v) * upper * upper - pull_per_weight(v, own);
     for (Colour c = 0; c < k_; ++c) {
         const double bound = std::max(0.0, unit_ * each[c] - bounds_.drift[c]);
         double& squared = scratch.squared[c] = c == own ? upper * upper : bound * bound;
-        if (c == own || ratio[c] * squared >= bar) continue;
+        if (c == own || ratio[c] * squared - pull_per_weight(v, c) >= bar) continue;
         squared = rough_squared_distance(state_.point(v),
                                          rounded_.centroids.data() + std::size_t(c) * d_, d_);
         each[c] = stored_bound(c, squared);
@@ -301,7 +326,8 @@ void LargeSweep<Rules>::judge(Vertex v, Scratch& scratch, Proposals& found) {
     bounds_.upper[v] = upper - bounds_.drift[own];
     bounds_.lower[v] = nearest_but(own);
     entering_ratios(v, scratch);
-    const Colour to = best_entered(v, scratch, own_leaving_ratio(v) * upper * upper);
+    const double bar = own_leaving_ratio(v) * upper * upper - pull_per_weight(v, own);
+    const Colour to = best_entered(v, scratch, bar);
     if (to == own) return;
     const double reached = at_most(to, squared[to]);
     const bool nearer = reached < at_least(squared[own]);
@@ -314,14 +340,15 @@ template <class Rules>
 Colour LargeSweep<Rules>::best_entered(Vertex v, const Scratch& scratch, double bar) {
     const Colour own = state_.colour(v);
     const double smallest = *std::min_element(scratch.ratio.begin(), scratch.ratio.end());
-    const double limit = (std::sqrt(bar / smallest) + rounded_.largest_error) / (1 - error_);
+    const double most = std::max(0.0, bar + strongest_pull_per_weight(v));
+    const double limit = (std::sqrt(most / smallest) + rounded_.largest_error) / (1 - error_);
     Colour best = own;
     double least = bar;
     bool blocked = false;
     for (Colour c = 0; c < k_; ++c) {
         if (c == own || scratch.squared[c] >= limit * limit) continue;
         const double distance = at_least(scratch.squared[c]);
-        const double cost = scratch.ratio[c] * distance * distance;
+        const double cost = scratch.ratio[c] * distance * distance - pull_per_weight(v, c);
         if (cost >= bar) continue;
         if (!state_.moves_alone(v, c)) {
             blocked = true;

@@ -84,6 +84,8 @@ class LargeSweep {
     double leaving_factor(Colour c, double w) const;
     double entering_factor(Colour c, double w) const;
     bool passes(Vertex v);
+    bool passes_in_spite_of_pulls(Vertex v)
+        requires Rules::Ties::kPriced;
     bool stays(Vertex v, double leaving, const Entry& entry);
     Entry least_entry(Vertex v, Colour own);
     void look(std::size_t begin, std::size_t end, Scratch& scratch, Proposals& found);
@@ -91,6 +93,16 @@ class LargeSweep {
     void look_at_bounded(Vertex v, Scratch& scratch, Proposals& found);
     void judge(Vertex v, Scratch& scratch, Proposals& found);
     Colour best_entered(Vertex v, const Scratch& scratch, double bar);
+    // What pulls v into a cluster, and into another one at most: nothing where ties have no price.
+    double pull_per_weight(Vertex v, Colour c) const {
+        if constexpr (Rules::Ties::kPriced) return state_.ties().pull(v, c) / instance_.weight[v];
+        return 0.0;
+    }
+    double strongest_pull_per_weight(Vertex v) const {
+        if constexpr (Rules::Ties::kPriced)
+            return state_.ties().strongest_pull(v, state_.colour(v)) / instance_.weight[v];
+        return 0.0;
+    }
     double own_leaving_ratio(Vertex v) const;
     const std::vector<double>& entering_ratios(Vertex v, Scratch& scratch) const;
     double at_least(double squared) const;

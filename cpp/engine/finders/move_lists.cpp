@@ -57,7 +57,7 @@ inline double MoveLists<Rules>::price(Vertex v, Colour to, double own, double ot
     const auto& state = ledger_.state;
     const double w = ledger_.instance.weight[v];
     if (pricing_ == Pricing::fixed) return w * (other - own);
-    return state.entering_cost(to, w, other, Reference::means) -
+    return state.entering_cost(v, to, other, Reference::means) -
            state.leaving_gain(v, own, Reference::means);
 }
 

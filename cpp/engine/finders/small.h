@@ -85,7 +85,8 @@ inline void SmallSweep<Rules>::visit(Vertex v) {
     if (ledger_.instance.weight[v] <= 0) return clock.look(v);
     const Time since = clock.looked(v);
     if (since > 0) {
-        const double gain = own_gain(v), least = bounds.least_entering(v);
+        const double gain = own_gain(v);
+        const double least = ledger_.state.least_entering_cost(v, bounds.least_entering(v));
         if (gain <= least) {
             bounds.set_floor(v, least);
             return clock.look(v);
@@ -132,10 +133,12 @@ inline bool SmallSweep<Rules>::look_at_changed(Vertex v, double gain, Time since
 template <class Rules>
 inline void SmallSweep<Rules>::consider(Vertex v, Colour c, double gain) {
     const auto& state = ledger_.state;
-    const double w = ledger_.instance.weight[v], squared = state.distance(v, c);
-    const double following = entering_cost(state.cluster_weight(c), w, squared);
+    const double squared = state.distance(v, c);
+    const double following = state.entering_cost(v, c, squared, Reference::means);
     ledger_.bounds.lower_floor(v, following);
-    const double cost = ledger_.reference == Reference::means ? following : w * squared;
+    const double cost = ledger_.reference == Reference::means
+                            ? following
+                            : state.entering_cost(v, c, squared, ledger_.reference);
     if (cost < ledger_.bar(gain)) candidates_.emplace_back(cost - gain, c);
 }
 
@@ -151,15 +154,22 @@ inline void SmallSweep<Rules>::look_at_all(Vertex v, Unblock&& unblock) {
     const double gain = state.leaving_gain(v, distance_[own], ledger_.reference);
     const bool following = ledger_.reference == Reference::means;
     distance_[own] = entering_[own] = std::numeric_limits<double>::infinity();
-    const double floor = least_of(entering_.data(), k);
     ledger_.bounds.set_nearest(v, std::sqrt(least_of(distance_.data(), k)));
+    if constexpr (Rules::Ties::kPriced) {
+        state.ties().take_off(v, entering_.data());
+        for (Colour c = 0; !following && c < k; ++c) distance_[c] *= w;
+        if (!following) state.ties().take_off(v, distance_.data());
+    }
+    const double floor = least_of(entering_.data(), k);
     ledger_.bounds.set_floor(v, floor);
     ledger_.blocked[v] = false;
     candidates_.clear();
     const double bar = ledger_.bar(gain);
     if (floor < bar)
         for (Colour c = 0; c < k; ++c) {
-            const double cost = following ? entering_[c] : w * distance_[c];
+            const double cost = following              ? entering_[c]
+                                : Rules::Ties::kPriced ? distance_[c]
+                                                       : w * distance_[c];
             if (cost < bar) candidates_.emplace_back(cost - gain, c);
         }
     ledger_.clock.look(v);

@@ -45,4 +45,4 @@ def best_of_all(context: Context, start: Solution) -> tuple[Solution, bool]:
     colours, complete = _core.best_partition(
         problem.core, start.colours, problem.n_clusters, context.stopper
     )
-    return min(start, full_solution(problem, colours), key=lambda s: s.inertia), complete
+    return min(start, full_solution(problem, colours), key=lambda s: s.objective), complete

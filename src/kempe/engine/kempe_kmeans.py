@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from numbers import Integral, Real
@@ -11,17 +11,19 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from kempe.clusterer import SearchingClusterer
 from kempe.constraints import Constraints, as_constraints
 from kempe.engine.memetic import memetic_search
 from kempe.engine.params import MemeticParams
+from kempe.engine.pricing import Priced, Pricing
 from kempe.engine.warm import checked_labels, is_labels
-from kempe.problem import Problem
+from kempe.problem import Colours, Problem
 from kempe.search.callbacks import Callbacks
+from kempe.search.descent import Context
 from kempe.search.recorder import Recorder
-from kempe.search.result import Result
+from kempe.search.result import BrokenPairs, Result
 from kempe.search.stop import StoppingRule
 from kempe.search.threads import n_threads
 from kempe.sizes import SizeLimits
@@ -72,6 +74,12 @@ class KempeKMeans(SearchingClusterer):
     params : MemeticParams or None, default=None
         Settings of the search itself: sizes of the population, relocations, what to do where the
         constraints are tight. ``None``: the defaults of ``kempe.engine.MemeticParams``.
+    confidence : float or "auto", default="auto"
+        Probability that a soft pair is right which does not say so itself, above one half and below
+        one. ``"auto"``: estimated from the pairs that a clustering breaks which hardly breaks any.
+    soft_price : float or None, default=None
+        A plain price for breaking a soft pair, in units of the inertia, instead of one that follows
+        from its confidence and the spread of the clusters.
     n_jobs : int or None, default=None
         Threads. The result does not depend on it, unless there is a time limit.
     random_state : int, RandomState or None, default=None
@@ -89,6 +97,10 @@ class KempeKMeans(SearchingClusterer):
         Means of the clusters.
     inertia_ : float
         Sum of squared distances of rows to their cluster centre, weighted if there are weights.
+    objective_ : float
+        What was minimised: the inertia, and the prices of broken soft pairs.
+    noise_ : float
+        Estimated share of soft pairs that are wrong, if it was estimated.
     n_iter_ : int
         Solutions looked at: mutations and the start.
     result_ : Result
@@ -117,9 +129,21 @@ class KempeKMeans(SearchingClusterer):
         "size_min": [Interval(Real, 0, None, closed="left"), "array-like", None],
         "size_max": [Interval(Real, 0, None, closed="neither"), "array-like", None],
         "n_jobs": [Integral, None],
+        "confidence": [StrOptions({"auto"}), Interval(Real, 0.5, 1, closed="neither")],
+        "soft_price": [Interval(Real, 0, None, closed="neither"), None],
     }
 
-    __metadata_request__fit: ClassVar = {"init": True}
+    _takes_soft_pairs: ClassVar[bool] = True
+
+    __metadata_request__fit: ClassVar = {
+        "init": True,
+        "soft_must_link": True,
+        "soft_cannot_link": True,
+        "soft_must_link_confidence": True,
+        "soft_cannot_link_confidence": True,
+    }
+
+    noise_: float
 
     def __init__(
         self,
@@ -135,6 +159,8 @@ class KempeKMeans(SearchingClusterer):
         target_inertia: float | None = None,
         stop: StoppingRule | None = None,
         params: MemeticParams | None = None,
+        confidence: float | Literal["auto"] = "auto",
+        soft_price: float | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -151,6 +177,8 @@ class KempeKMeans(SearchingClusterer):
         self.target_inertia = target_inertia
         self.stop = stop
         self.params = params
+        self.confidence = confidence
+        self.soft_price = soft_price
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -167,8 +195,12 @@ class KempeKMeans(SearchingClusterer):
         constraints: Constraints | None = None,
         sample_weight: ArrayLike | None = None,
         init: ArrayLike | None = None,
+        soft_must_link: object = None,
+        soft_cannot_link: object = None,
+        soft_must_link_confidence: ArrayLike | None = None,
+        soft_cannot_link_confidence: ArrayLike | None = None,
     ) -> Self:
-        """Cluster the rows of ``X`` so that every constraint holds.
+        """Cluster the rows of ``X`` so that every constraint holds, but for soft ones.
 
         Parameters
         ----------
@@ -187,6 +219,12 @@ class KempeKMeans(SearchingClusterer):
             Where to go on from, instead of the parameter ``init``: the cluster of each row, whole
             numbers from 0. Labels may break pairs; as few rows as possible change before the
             search begins. With ``max_mutations=0`` this is the quickest way to take in new pairs.
+        soft_must_link, soft_cannot_link
+            Pairs that may be wrong, in the forms of ``must_link``: they may be broken at a price.
+            ``result_.violated`` tells which are.
+        soft_must_link_confidence, soft_cannot_link_confidence
+            Probability that they are right, above one half and below one: one for all of a kind, or
+            one for each. By default the parameter ``confidence`` holds.
 
         Returns
         -------
@@ -205,15 +243,65 @@ class KempeKMeans(SearchingClusterer):
                 f"fit takes the label of each row as init, got shape {start.shape}; "
                 "give centroids to the estimator: KempeKMeans(init=...)"
             )
-        given = as_constraints(must_link, cannot_link, constraints)
+        given = as_constraints(
+            must_link,
+            cannot_link,
+            constraints,
+            soft_must_link=soft_must_link,
+            soft_cannot_link=soft_cannot_link,
+            soft_must_link_confidence=soft_must_link_confidence,
+            soft_cannot_link_confidence=soft_cannot_link_confidence,
+        )
+        self._check_one_price(given)
+        if given.soft.count and (self.size_min is not None or self.size_max is not None):
+            raise ValueError(
+                "limits on sizes and pairs that may be wrong do not go together yet: give the "
+                "pairs as must_link and cannot_link, or leave size_min and size_max out"
+            )
         problem = self._build_problem(X, given, sample_weight)
         if is_labels(start):
             start = checked_labels(start, problem.n_rows, problem.n_clusters)
-        self._store(X, problem, self._solve(problem, partial(self._search, init=start)))
+        if problem.soft is None:
+            self.__dict__.pop("noise_", None)  # that of an earlier fit
+            self._store(X, problem, self._solve(problem, partial(self._search, init=start)))
+        else:
+            self._fit_soft(X, problem, start)
         return self
 
+    def _check_one_price(self, given: Constraints) -> None:
+        said = given.soft.stacked()[2]
+        if self.soft_price is not None and not np.isnan(said).all():
+            raise ValueError(
+                "soft pairs have confidences, and soft_price is the price of all: give one of them"
+            )
+
+    def _fit_soft(self, X: ArrayLike, problem: Problem, start: Any) -> None:
+        """Find the prices of soft pairs in the first search, and keep them in the others."""
+        confidence = None if isinstance(self.confidence, str) else float(self.confidence)
+        pricing = Pricing(confidence, self.soft_price)
+        found: list[Priced] = []
+
+        def settle(context: Context, colours: Colours) -> Priced:
+            if not found:
+                found.append(pricing.settle(context, colours))
+            return found[0]
+
+        result = self._solve(problem, partial(self._search, init=start, settle_prices=settle))
+        [priced] = found
+        labels = problem.labels(result.solution.colours)
+        broken = BrokenPairs.of(problem.constraints, labels, priced.pair_price.of_rows)
+        self._store(X, priced.problem, replace(result, broken=broken))
+        self.__dict__.pop("noise_", None)
+        if priced.noise is not None:
+            self.noise_ = priced.noise
+
     def _search(
-        self, problem: Problem, recorder: Recorder, rng: np.random.Generator, init: Any = None
+        self,
+        problem: Problem,
+        recorder: Recorder,
+        rng: np.random.Generator,
+        init: Any = None,
+        settle_prices: Callable[[Context, Colours], Priced] | None = None,
     ) -> Result:
         return memetic_search(
             problem,
@@ -222,6 +310,7 @@ class KempeKMeans(SearchingClusterer):
             self._settings if self.max_mutations is None else replace(self._settings, agreement=0),
             init=self.init if init is None else init,
             n_jobs=self._n_threads,
+            settle_prices=settle_prices,
         )
 
     def _limits(self, n_rows: int) -> SizeLimits | None:

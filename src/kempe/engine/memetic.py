@@ -8,7 +8,7 @@ keeps what lowers the inertia.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
@@ -22,6 +22,7 @@ from kempe import _core
 from kempe.engine.enumeration import best_of_all
 from kempe.engine.glass import annealed, is_glassy
 from kempe.engine.params import MemeticParams, Plan
+from kempe.engine.pricing import Priced
 from kempe.engine.sequential import SequentialDescent
 from kempe.engine.sketch import Sketch
 from kempe.engine.start import Starts
@@ -64,6 +65,7 @@ def memetic_search(
     init: Init = "k-means++",
     plan: Plan | None = None,
     n_jobs: int = 1,
+    settle_prices: Callable[[Context, Colours], Priced] | None = None,
 ) -> Result:
     """Improve a population of clusterings until a stopping rule of the recorder ends the search.
 
@@ -82,6 +84,8 @@ def memetic_search(
         settings plan for it.
     n_jobs
         Threads.
+    settle_prices
+        Finds the prices of soft pairs, from a first clustering without them.
     """
     plan = params.plan(problem) if plan is None else plan
 
@@ -90,9 +94,14 @@ def memetic_search(
         # A single descent would not earn back what a sketch costs.
         sketches = plan.sketches and recorder.mutations_left > 0
         starts = Starts.prepared(context, plan, init, SKETCHED_STARTS if sketches else 1)
+        if settle_prices is not None:
+            priced = settle_prices(context, starts.make(context, 0))
+            recorder.problem = priced.problem
+            context = recorder.context(rng)
+            starts = replace(starts, init=priced.problem.labels(priced.colours))
         if plan.enumerates:
             return _enumerate(starts, plan, recorder, context)
-        sketch = Sketch.draw(problem, rng, recorder.stopper) if sketches else None
+        sketch = Sketch.draw(recorder.problem, rng, recorder.stopper) if sketches else None
         _MemeticSearch(starts, plan, recorder, sketch).run(rng, n_jobs)
         return None
 

@@ -118,9 +118,10 @@ class MemeticParams:
         problem
             The problem to search.
         """
-        # Neither annealing nor crowds know of limits on sizes.
+        # Annealing knows neither soft pairs nor limits on sizes, and crowds have no such limits.
         sized = problem.limits is not None
-        annealed = self._anneals(problem) and not sized
+        plain = problem.soft is None and not sized
+        annealed = plain and self._anneals(problem)
         descent = BatchedDescent() if self.batched and not sized else SequentialDescent()
         return Plan(
             descent=AnnealingDescent(descent) if annealed else descent,
@@ -129,7 +130,7 @@ class MemeticParams:
             patience=0 if annealed else self.patience(problem.n_clusters),
             agreement=self.agreement,
             anneals_glass=(
-                self.annealing is None and not annealed and not sized and _is_small(problem)
+                self.annealing is None and plain and not annealed and _is_small(problem)
             ),
             saturation_rounds=self.rounds(problem.graph.n_edges, problem.n_supernodes),
             exhaustive_start=self.exhaustive_start,

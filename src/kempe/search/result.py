@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kempe.constraints import Constraints
+from kempe.pairs import Pairs
 from kempe.problem import Centroids, Colours, Problem
 from kempe.storage import replacing
 
@@ -49,7 +50,7 @@ class Solution:
             Means of the clusters, if they are known.
         """
         inertia = problem.inertia(colours, centroids)
-        return cls(colours, inertia, inertia)
+        return cls(colours, inertia, inertia + problem.price(colours))
 
 
 class HistoryRow(NamedTuple):
@@ -162,6 +163,46 @@ class Origin:
             return cls(lambda: X, *rest)
 
 
+class BrokenPairs(NamedTuple):
+    """Soft pairs that a clustering breaks, dearest first.
+
+    Attributes
+    ----------
+    pairs
+        Row numbers.
+    together
+        Whether each was said to belong together.
+    confidence
+        How sure each was; NaN where nobody said.
+    price
+        What breaking it cost.
+    names
+        What the user calls the rows of each pair.
+    """
+
+    pairs: Pairs
+    together: NDArray[np.bool_]
+    confidence: NDArray[np.float64]
+    price: NDArray[np.float64]
+    names: list[tuple[Any, Any]]
+
+    @classmethod
+    def of(
+        cls,
+        constraints: Constraints,
+        labels: NDArray[np.int32],
+        price: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+    ) -> BrokenPairs:
+        """Find the pairs that labels break; ``price`` gives those of confidences."""
+        pairs, together, confidence = constraints.soft.violations(labels).stacked()
+        cost = price(confidence)
+        order = np.argsort(-cost, kind="stable")
+        pairs = pairs[order]
+        ends = (constraints.names_of(pairs[:, end].tolist()) for end in (0, 1))
+        names = list(zip(*ends, strict=True))
+        return cls(pairs, together[order], confidence[order], cost[order], names)
+
+
 @dataclass(frozen=True)
 class Result:
     """The best solution of a search and its history.
@@ -184,6 +225,8 @@ class Result:
         History, one row per solution looked at.
     origin
         What it was found on, for :meth:`to_html`; neither pickled nor saved with a model.
+    broken
+        The soft pairs that the solution breaks; ``None`` if there were no soft pairs.
     """
 
     solution: Solution
@@ -195,9 +238,27 @@ class Result:
     n_edges: int
     statistics: Statistics
     origin: Origin | None = field(default=None, repr=False, compare=False)
+    broken: BrokenPairs | None = field(default=None, repr=False, compare=False)
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"origin": None}
+
+    @property
+    def violated(self) -> Any:
+        """Soft pairs that the clustering breaks, dearest first, as a data frame of pandas."""
+        import pandas as pd
+
+        if self.broken is None:
+            raise AttributeError("there were no soft pairs, and all others hold")
+        return pd.DataFrame(
+            {
+                "kind": np.where(self.broken.together, "must-link", "cannot-link"),
+                "first": [first for first, _ in self.broken.names],
+                "second": [second for _, second in self.broken.names],
+                "confidence": self.broken.confidence,
+                "price": self.broken.price,
+            }
+        )
 
     @property
     def inertia(self) -> float:

@@ -1,0 +1,61 @@
+#include "engine/ties.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace kempe {
+
+void SoftTies::load(const Colour* colours) {
+    HardTies::load(colours);
+    std::fill(pull_.begin(), pull_.end(), 0.0);
+    double twice = 0.0;
+    for (Vertex v : soft_.tied()) {
+        double* row = pull_.data() + std::size_t(row_[v]) * k_;
+        for (const auto& [u, price] : soft_.of(v)) row[colours[u]] += price;
+        twice += row[colours[v]];
+    }
+    satisfied_ = twice / 2;
+}
+
+void SoftTies::recolour(Vertex v, Colour from, Colour to) {
+    HardTies::recolour(v, from, to);
+    if (!is_soft(v)) return;
+    satisfied_ += pulls(v)[to] - pulls(v)[from];
+    for (const auto& [u, price] : soft_.of(v)) {
+        double* row = pull_.data() + std::size_t(row_[u]) * k_;
+        row[from] -= price;
+        row[to] += price;
+    }
+}
+
+double SoftTies::strongest_pull(Vertex v, Colour own) const {
+    if (!is_soft(v)) return 0.0;
+    const double* row = pulls(v);
+    double strongest = -std::numeric_limits<double>::infinity();
+    for (Colour c = 0; c < own; ++c) strongest = std::max(strongest, row[c]);
+    for (Colour c = own + 1; c < k_; ++c) strongest = std::max(strongest, row[c]);
+    return strongest;
+}
+
+double SoftTies::price(Vertex v, Colour own) const {
+    double together = 0.0;
+    for (const auto& [u, price] : soft_.of(v)) together += std::max(price, 0.0);
+    return std::max(0.0, together - pull(v, own));
+}
+
+// Two ends of a pair that both change their colours are as near to each other as before.
+double SoftTies::change(const KempeChain& chain, const Colour* colours, Colour from,
+                        Colour to) const {
+    double change = 0.0;
+    for (Vertex v : chain.vertices()) {
+        if (!is_soft(v)) continue;
+        const Colour own = colours[v], other = own == from ? to : from;
+        change += pulls(v)[own] - pulls(v)[other];
+        if (chain.vertices().size() == 1) continue;
+        for (const auto& [u, price] : soft_.of(v))
+            if (chain.contains(u)) change += colours[u] == own ? -price : price;
+    }
+    return change;
+}
+
+}  // namespace kempe

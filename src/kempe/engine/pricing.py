@@ -1,0 +1,187 @@
+"""What breaking a soft pair costs: Gaussian log-odds in the effective dimension of the clusters.
+
+If clusters are Gaussian with covariance S and a pair is right with probability p, the most probable
+clustering minimises the inertia plus ``2 s2 logit(p)`` for each broken pair, where
+``s2 = tr(S^2) / tr(S)`` is the variance of a cluster along one of its effective dimensions. Both p,
+where nobody says, and s2 are taken from the clustering itself.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kempe.engine.sequential import SequentialDescent
+from kempe.problem import Colours, Problem
+from kempe.search.descent import Budget, Context
+from kempe.soft_pairs import SoftPairs, log_odds
+
+# How often pairs are wrong is seen from a clustering that hardly breaks any: at the last of these
+# prices, each reached from the one before, in units of the mean inertia of a row.
+STIFF = (2.0, 8.0, 32.0)
+# The estimate begins with so many pairs, of which so many are wrong.
+PRIOR_PAIRS, PRIOR_WRONG = 50.0, 0.1
+# More than this is not believed: then pairs would say nothing.
+MOST_NOISE = 0.49
+
+# The variance has settled when it changes by less than this share; so many rounds are the most.
+SETTLED = 1e-3
+MOST_ROUNDS = 30
+
+# On the way, centroids are relocated so many times at most, and so many times in vain.
+RELOCATIONS = Budget(tries=100, patience=20, target=-math.inf)
+
+# The covariance is that of so many rows at most.
+MOST_ROWS_OF_COVARIANCE = 20_000
+
+
+@dataclass(frozen=True)
+class Pricing:
+    """How soft pairs get their prices.
+
+    Attributes
+    ----------
+    confidence
+        Probability that a pair is right which does not say so itself; ``None``: estimated.
+    price
+        A plain price of every pair instead; ``None``: none.
+    """
+
+    confidence: float | None = None
+    price: float | None = None
+
+    def settle(self, context: Context, colours: Colours) -> Priced:
+        """Find the prices of the soft pairs of a problem, and a clustering at these prices.
+
+        Parameters
+        ----------
+        context
+            The problem, some randomness, and when to stop.
+        colours
+            A clustering to go on from.
+        """
+        colours = _improved(context, colours)
+        soft = soft_of(context.problem)
+        if self.price is not None:
+            return _at(context, colours, PairPrice(self.price, 1.0))
+        noise = None
+        assumed = 0.0
+        if self.confidence is not None:
+            assumed = _logit(self.confidence)
+        elif soft.votes.any():
+            noise, colours = _noise(context, colours)
+            assumed = _logit(1 - noise)
+        return replace(_settled(context, colours, assumed), noise=noise)
+
+
+@dataclass(frozen=True)
+class PairPrice:
+    """What a pair of rows costs: the unit times its log-odds.
+
+    Attributes
+    ----------
+    unit
+        Price of log-odds of 1.
+    assumed
+        Log-odds of pairs that do not say how sure they are.
+    """
+
+    unit: float
+    assumed: float
+
+    def of_supernodes(self, soft: SoftPairs) -> NDArray[np.float64]:
+        """Prices of pairs of supernodes, negative for those that belong apart."""
+        return self.unit * soft.strength(self.assumed)
+
+    def of_rows(self, confidence: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Prices of pairs of rows with these confidences, NaN where nobody says."""
+        said = log_odds(confidence)
+        return self.unit * np.where(np.isnan(said), self.assumed, said)
+
+
+@dataclass(frozen=True, eq=False)
+class Priced:
+    """A problem whose soft pairs have prices.
+
+    Attributes
+    ----------
+    problem
+        The problem.
+    colours
+        A clustering of it.
+    pair_price
+        What a pair of rows costs.
+    noise
+        Estimated share of pairs that are wrong; ``None`` where it was not estimated.
+    """
+
+    problem: Problem
+    colours: Colours
+    pair_price: PairPrice
+    noise: float | None = None
+
+
+def soft_of(problem: Problem) -> SoftPairs:
+    """Give the soft pairs of a problem that has some."""
+    assert problem.soft is not None
+    return problem.soft
+
+
+def _logit(probability: float) -> float:
+    return math.log(probability / (1 - probability))
+
+
+def _improved(context: Context, colours: Colours) -> Colours:
+    """Go down, and relocate centroids as long as that helps."""
+    descent = SequentialDescent()
+    colours = descent.descend(context, colours)
+    for improved, _ in descent.improve(context, colours, RELOCATIONS):
+        colours = improved
+    return colours
+
+
+def _noise(context: Context, colours: Colours) -> tuple[float, Colours]:
+    """Estimate the share of wrong pairs by a clustering that hardly breaks any."""
+    problem, soft = context.problem, soft_of(context.problem)
+    unit = problem.inertia(colours) / problem.weight.sum()
+    for factor in STIFF:
+        stiff = replace(context, problem=problem.priced(factor * unit * soft.votes))
+        colours = _improved(stiff, colours)
+    broken = soft.broken + float(np.abs(soft.votes[soft.violated(soft.votes, colours)]).sum())
+    total = soft.broken + soft.kept + float(np.abs(soft.votes).sum())
+    return min((broken + PRIOR_WRONG) / (total + PRIOR_PAIRS), MOST_NOISE), colours
+
+
+def _settled(context: Context, colours: Colours, assumed: float) -> Priced:
+    """Let the variance follow the clustering, and the clustering the prices that come of it."""
+    problem = context.problem
+    variance = effective_variance(problem, colours, context.rng)
+    priced = _at(context, colours, PairPrice(2 * variance, assumed))
+    for _ in range(MOST_ROUNDS):
+        before, variance = variance, effective_variance(problem, priced.colours, context.rng)
+        if abs(variance - before) <= SETTLED * before or context.stopper.look():
+            break
+        priced = _at(context, priced.colours, PairPrice(2 * variance, assumed))
+    return priced
+
+
+def _at(context: Context, colours: Colours, price: PairPrice) -> Priced:
+    problem = context.problem.priced(price.of_supernodes(soft_of(context.problem)))
+    return Priced(problem, _improved(replace(context, problem=problem), colours), price)
+
+
+def effective_variance(problem: Problem, colours: Colours, rng: np.random.Generator) -> float:
+    """Variance of rows within clusters along one effective dimension: tr(S^2) / tr(S)."""
+    rows = np.arange(problem.n_rows)
+    if rows.size > MOST_ROWS_OF_COVARIANCE:
+        rows = np.sort(rng.choice(rows, MOST_ROWS_OF_COVARIANCE, replace=False))
+    centroids, _ = problem.means(colours)
+    weight = np.ones(rows.size) if problem.row_weight is None else problem.row_weight[rows]
+    about = problem.rows[rows].astype(np.float64) - centroids[colours[problem.supernode[rows]]]
+    about *= np.sqrt(weight / weight.sum())[:, None]
+    inner = about.T @ about if about.shape[1] <= about.shape[0] else about @ about.T
+    trace = float(np.trace(inner))
+    return float((inner**2).sum()) / trace if trace > 0 else 0.0

@@ -1,0 +1,291 @@
+"""Soft pairs in the engine: the slow, obvious twin, and what a user meets."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from kempe import KSKM, Constraints, InfeasibleConstraintsError, KempeKMeans, _core
+from kempe.engine import MemeticParams
+from kempe.engine.pricing import effective_variance
+from kempe.problem import Problem
+from kempe.soft_pairs import SoftPairs
+
+LONG = 1e9
+
+
+def soft_problem(seed: int, *, largest: int = 60) -> Problem | None:
+    """Blobs with some hard pairs that agree with them, and soft ones of which some do not."""
+    rng = np.random.default_rng(seed)
+    n, k, d = (int(rng.integers(*bounds)) for bounds in ((6, largest), (2, 6), (1, 5)))
+    hidden = rng.integers(k, size=n)
+    X = rng.normal(size=(n, d)) + hidden[:, None] * rng.uniform(0, 2)
+    pairs = _pairs(rng, n, int(rng.integers(0, n // 2)))
+    same = hidden[pairs[:, 0]] == hidden[pairs[:, 1]]
+    problem = Problem.build(X, Constraints(pairs[same], pairs[~same], n_rows=n), n_clusters=k)
+    if problem.n_supernodes < k:
+        return None
+    pairs = _pairs(rng, n, int(rng.integers(1, 3 * n)))
+    together = (hidden[pairs[:, 0]] == hidden[pairs[:, 1]]) ^ (rng.random(len(pairs)) < 0.15)
+    unsaid = np.full(len(pairs), np.nan)
+    soft = SoftPairs.build(problem.supernode, problem.graph.core, pairs, together, unsaid)
+    prices = 10 ** rng.uniform(-2, 2) * soft.votes * rng.uniform(0.5, 1.5, size=soft.votes.size)
+    return replace(problem, soft=soft).priced(prices)
+
+
+def _pairs(rng, n, count):
+    pairs = rng.integers(n, size=(count, 2))
+    return pairs[pairs[:, 0] != pairs[:, 1]]
+
+
+def start_of(problem: Problem, seed: int):
+    rng = np.random.default_rng(seed)
+    chosen = rng.choice(problem.n_supernodes, problem.n_clusters, replace=False)
+    centroids = problem.points(chosen)
+    colours, stuck = _core.saturation_assignment(problem.core, centroids)
+    return (None if stuck >= 0 else colours), centroids
+
+
+def objective(problem: Problem, colours) -> float:
+    """Inertia and prices, added up one by one."""
+    total = problem.within
+    for c in range(problem.n_clusters):
+        members = np.flatnonzero(colours == c)
+        if members.size:
+            points, weight = problem.points(members), problem.weight[members]
+            mean = np.average(points, axis=0, weights=weight)
+            total += float((weight * ((points - mean) ** 2).sum(axis=1)).sum())
+    for a, b, price in zip(problem.soft.first, problem.soft.second, problem.prices, strict=True):
+        if price != 0 and (colours[a] == colours[b]) != (price > 0):
+            total += abs(price)
+    return total
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_descent_ends_where_no_single_move_lowers_the_objective(seed):
+    problem = soft_problem(seed)
+    colours, centroids = (None, None) if problem is None else start_of(problem, seed)
+    if colours is None:
+        pytest.skip("no start")
+    search = _core.SequentialSearch(problem.core, problem.n_clusters)
+    for found, lowered in (
+        (search.descend(colours, _core.Stopper(LONG)), objective),
+        (search.settle(colours, centroids, _core.Stopper(LONG)), _at(centroids)),
+    ):
+        assert problem.is_proper(found)
+        value, size = lowered(problem, found), np.bincount(found, minlength=problem.n_clusters)
+        for v, c in itertools.product(range(problem.n_supernodes), range(problem.n_clusters)):
+            moved = found.copy()
+            moved[v] = c
+            if size[found[v]] > 1 and problem.is_proper(moved):
+                assert lowered(problem, moved) >= value * (1 - 1e-9) - 1e-12
+
+
+def _at(centroids):
+    def cost(problem, colours):
+        own = problem.own_costs(colours, centroids).sum()
+        return problem.within + own + problem.price(colours)
+
+    return cost
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_relocations_never_raise_the_objective(seed):
+    problem = soft_problem(seed)
+    colours = None if problem is None else start_of(problem, seed)[0]
+    if colours is None:
+        pytest.skip("no start")
+    search = _core.SequentialSearch(problem.core, problem.n_clusters)
+    before = search.descend(colours, _core.Stopper(LONG))
+    after, _, _ = search.relocate(before, 60, 60, 0, -LONG, seed, _core.Stopper(LONG))
+    assert problem.is_proper(after)
+    assert objective(problem, after) <= objective(problem, before) * (1 + 1e-12)
+    assert problem.inertia(after) + problem.price(after) == pytest.approx(objective(problem, after))
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_enumeration_finds_the_lowest_objective(seed):
+    problem = soft_problem(seed, largest=9)
+    colours = None if problem is None else start_of(problem, seed)[0]
+    k = 0 if problem is None else problem.n_clusters
+    if colours is None or k**problem.n_supernodes > 40_000:
+        pytest.skip("no start, or too many")
+    found, complete = _core.best_partition(problem.core, colours, k, _core.Stopper(LONG))
+    every = (
+        np.array(one, dtype=np.int32)
+        for one in itertools.product(range(k), repeat=problem.n_supernodes)
+        if len(set(one)) == k
+    )
+    values = [objective(problem, one) for one in every if problem.is_proper(one)]
+    assert complete
+    assert objective(problem, found) == pytest.approx(min(values))
+
+
+def test_the_default_is_optimal_on_tiny_problems_and_the_search_nearly_always():
+    missed = tried = 0
+    for seed in range(120):
+        problem = soft_problem(seed, largest=10)
+        if problem is None:
+            continue
+        X, pairs, k = problem.rows, problem.constraints, problem.n_clusters
+        soft = Constraints(soft_must_link=_rows(problem, 1), soft_cannot_link=_rows(problem, -1))
+        if not soft.soft.count:
+            continue
+        known = {"constraints": pairs | soft, "soft_price": 2.0}
+        try:
+            best = _fitted(X, k, **known)
+        except InfeasibleConstraintsError:
+            continue
+        searched = _fitted(X, k, params=MemeticParams(enumerate_up_to=0), **known)
+        assert best.result_.stop_reason == "optimal"
+        assert best.objective_ <= searched.objective_ * (1 + 1e-9)
+        tried += 1
+        missed += searched.objective_ > best.objective_ * (1 + 1e-9)
+    assert tried > 60
+    assert missed <= tried * 0.02
+
+
+def _rows(problem, sign):
+    chosen = np.sign(problem.soft.votes) == sign
+    first = {int(s): row for row, s in reversed(list(enumerate(problem.supernode)))}
+    ends = np.column_stack([problem.soft.first, problem.soft.second])[chosen]
+    return [(first[int(a)], first[int(b)]) for a, b in ends]
+
+
+def _fitted(X, k, *, constraints, soft_price, params=None):
+    model = KempeKMeans(k, soft_price=soft_price, params=params, random_state=0)
+    return model.fit(X, constraints=constraints)
+
+
+def blobs(seed=0, n=240, k=4, flipped=0.1, pairs=500):
+    rng = np.random.default_rng(seed)
+    hidden = rng.integers(k, size=n)
+    X = rng.normal(size=(n, 3)) + 2.0 * np.eye(k, 3)[hidden]
+    some = _pairs(rng, n, pairs)
+    right = hidden[some[:, 0]] == hidden[some[:, 1]]
+    wrong = rng.random(len(some)) < flipped
+    return X, hidden, some, right ^ wrong, wrong
+
+
+def test_wrong_pairs_are_the_ones_that_are_broken():
+    X, _, pairs, together, wrong = blobs()
+    model = KempeKMeans(4, random_state=0)
+    model.fit(X, soft_must_link=pairs[together], soft_cannot_link=pairs[~together])
+    labels = model.labels_
+    broken = (labels[pairs[:, 0]] == labels[pairs[:, 1]]) != together
+    assert (broken & wrong).sum() >= 0.75 * broken.sum()
+    assert (broken & wrong).sum() >= 0.75 * wrong.sum()
+    assert model.noise_ == pytest.approx(0.1, abs=0.03)
+    told = model.result_.violated
+    assert len(told) == broken.sum()
+    assert told["price"].is_monotonic_decreasing
+    assert model.objective_ == pytest.approx(model.inertia_ + told["price"].sum())
+
+
+def test_labels_do_not_depend_on_threads_scale_or_repeated_columns():
+    X, _, pairs, together, _ = blobs(1)
+    known = {"soft_must_link": pairs[together], "soft_cannot_link": pairs[~together]}
+    labels = [
+        KempeKMeans(4, random_state=0, n_jobs=jobs).fit(data, **known).labels_
+        for data, jobs in ((X, 1), (X, 2), (7 * X, 1), (np.hstack([X, X]), 1))
+    ]
+    assert all(np.array_equal(labels[0], other) for other in labels[1:])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_large_data_goes_down_with_soft_pairs(dtype):
+    rng = np.random.default_rng(0)
+    hidden = rng.integers(5, size=60_000)
+    X = (rng.normal(size=(hidden.size, 20)) + 1.5 * np.eye(5, 20)[hidden]).astype(dtype)
+    pairs = _pairs(rng, hidden.size, 50_000)
+    together = hidden[pairs[:, 0]] == hidden[pairs[:, 1]]
+    known = {"soft_must_link": pairs[together], "soft_cannot_link": pairs[~together]}
+    model = KempeKMeans(5, max_mutations=0, random_state=0, soft_price=5.0, n_jobs=2)
+    labels = model.fit(X, **known).labels_
+    assert np.mean((labels[pairs[:, 0]] == labels[pairs[:, 1]]) == together) > 0.95
+    problem = Problem.build(X, Constraints(**known), n_clusters=5)
+    problem = problem.priced(5.0 * problem.soft.strength(1.0))
+    own = problem.inertia(labels) + problem.price(labels)
+    for v in rng.integers(hidden.size, size=200):
+        for c in range(5):
+            moved = labels.copy()
+            moved[v] = c
+            assert problem.inertia(moved) + problem.price(moved) >= own * (1 - 1e-9)
+
+
+def test_hard_pairs_always_hold_and_decide_soft_ones():
+    X, _, pairs, together, _ = blobs(2)
+    model = KempeKMeans(4, random_state=0, max_mutations=20)
+    model.fit(
+        X,
+        must_link=[(0, 1)],
+        cannot_link=[(1, 2)],
+        soft_cannot_link=[(0, 1), *pairs[~together]],
+        soft_must_link=[(0, 2), *pairs[together]],
+    )
+    assert model.labels_[0] == model.labels_[1] != model.labels_[2]
+    told = {(row["first"], row["second"]) for _, row in model.result_.violated.iterrows()}
+    assert {(0, 1), (0, 2)} <= told
+
+
+def test_pairs_that_say_the_same_add_up():
+    X = [[0.0], [1.0], [1.2], [5.0]]
+    for count, together in ((1, False), (40, True)):
+        model = KempeKMeans(3, soft_price=0.05, random_state=0)
+        labels = model.fit(X, soft_must_link=[(0, 1)] * count).labels_
+        assert (labels[0] == labels[1]) == together
+
+
+@pytest.mark.parametrize(
+    ("confidence", "message"),
+    [
+        (0.5, "the other way round"),
+        (1.0, "give it as a hard pair"),
+        (float("nan"), "no number"),
+        ([0.9, 0.9], "one for each of the 1 pairs"),
+    ],
+)
+def test_confidences_that_say_nothing_are_refused(confidence, message):
+    with pytest.raises(ValueError, match=message):
+        Constraints(soft_must_link=[(0, 1)], soft_must_link_confidence=confidence)
+
+
+def test_methods_that_keep_every_pair_refuse_soft_ones():
+    with pytest.raises(ValueError, match="use KempeKMeans"):
+        KSKM(2).fit([[0.0], [1.0], [2.0]], constraints=Constraints(soft_must_link=[(0, 1)]))
+
+
+def test_confidences_and_a_plain_price_exclude_each_other():
+    with pytest.raises(ValueError, match="give one of them"):
+        KempeKMeans(2, soft_price=1.0).fit(
+            [[0.0], [1.0], [2.0]], soft_must_link=[(0, 1)], soft_must_link_confidence=0.9
+        )
+
+
+def test_constraints_carry_soft_pairs_along():
+    hard = Constraints([(0, 1)], n_rows=6)
+    soft = Constraints(soft_must_link=[(2, 3)], soft_cannot_link=[(3, 4), (0, 5)], n_rows=6)
+    both = hard | soft
+    assert repr(both) == "Constraints(1 must-link, 0 cannot-link, 3 soft, 6 rows)"
+    kept = both.subset([3, 4, 2])
+    assert kept.soft.must_link.tolist() == [[2, 0]]
+    assert kept.soft.cannot_link.tolist() == [[0, 1]]
+    assert both.violations([0, 0, 1, 2, 2, 0]).soft.count == 3
+    parts = both.split(0.5, random_state=0)
+    assert sum(part.soft.count for part in parts) == 3
+    assert both != hard
+
+
+def test_the_effective_variance_counts_a_column_once_however_often_it_stands_there():
+    X, _, _, _, _ = blobs(3)
+    for data in (X, np.hstack([X, X])):
+        problem = Problem.build(data, n_clusters=1)
+        variance = effective_variance(
+            problem, np.zeros(len(X), dtype=np.int32), np.random.default_rng(0)
+        )
+        scale = data.shape[1] / X.shape[1]
+        eigenvalues = np.linalg.eigvalsh(np.cov(X.T, bias=True))
+        assert variance == pytest.approx(scale * (eigenvalues**2).sum() / eigenvalues.sum())
