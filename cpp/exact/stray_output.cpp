@@ -34,7 +34,7 @@ class Filter {
 
     void leave() {
         const std::lock_guard lock(mutex_);
-        if (--users_ > 0 || filter_ == nullptr) return;
+        if (users_ == 0 || --users_ > 0 || filter_ == nullptr) return;
         std::atomic_ref(stdout).store(behind_.load());
         std::fflush(filter_);
     }

@@ -90,7 +90,7 @@ class SoftLinks:
         """Give the pairs among some rows, renumbered to their positions there."""
         position = np.full(size, -1, dtype=np.int64)
         position[rows] = np.arange(rows.size)
-        kept = self.where(lambda pairs, _: (position[pairs] >= 0).all(axis=1))
+        kept = self.where(lambda pairs, _: np.asarray((position[pairs] >= 0).all(axis=1)))
         return SoftLinks(
             position[kept.must_link],
             position[kept.cannot_link],
