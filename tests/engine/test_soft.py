@@ -160,10 +160,10 @@ def _fitted(X, k, *, constraints, soft_price, params=None):
     return model.fit(X, constraints=constraints)
 
 
-def blobs(seed=0, n=240, k=4, flipped=0.1, pairs=500):
+def blobs(seed=0, n=240, k=4, flipped=0.1, pairs=1500):
     rng = np.random.default_rng(seed)
     hidden = rng.integers(k, size=n)
-    X = rng.normal(size=(n, 3)) + 2.0 * np.eye(k, 3)[hidden]
+    X = rng.normal(size=(n, 3)) + 3.0 * np.eye(k, 3)[hidden]
     some = _pairs(rng, n, pairs)
     right = hidden[some[:, 0]] == hidden[some[:, 1]]
     wrong = rng.random(len(some)) < flipped
