@@ -94,11 +94,21 @@ def soft_pairs(rng: Rng) -> Any:
     return _core.SoftPairs(*soft_parts(rng))
 
 
+def size_limits(rng: Rng, size: int = 6, k: int = 3) -> list[Any]:
+    """Rows of each supernode, and fewest and most rows of each cluster."""
+    rows = rng.integers(1, 4, size=size).astype(np.int32)
+    least = rng.integers(0, 3, size=k).astype(np.int32)
+    return [rows, least, least + rng.integers(0, 9, size=k).astype(np.int32)]
+
+
 def search(rng: Rng) -> Any:
     made = instance(rng)
-    return _core.SequentialSearch(
-        made if rng.random() < 0.5 else made.with_soft(soft_pairs(rng)), 3
-    )
+    kind = rng.integers(3)
+    if kind == 1:
+        made = made.with_soft(soft_pairs(rng))
+    if kind == 2:
+        made.limit_sizes(*size_limits(rng))
+    return _core.SequentialSearch(made, 3)
 
 
 def _greedy(gain: Any, offsets: Any, targets: Any) -> Any:
@@ -145,6 +155,7 @@ ARGUMENTS: dict[str, Callable[[Rng], list[Any]]] = {
     "Instance": instance_parts,
     "Instance.enter": lambda rng: [instance(rng)],
     "Instance.leave": lambda rng: [instance(rng)],
+    "Instance.limit_sizes": lambda rng: [instance(rng), *size_limits(rng)],
     "Instance.with_soft": lambda rng: [instance(rng), soft_pairs(rng)],
     "SequentialSearch": lambda rng: [instance(rng), 3],
     "SequentialSearch.assign_by_table": lambda rng: [
@@ -166,6 +177,7 @@ ARGUMENTS: dict[str, Callable[[Rng], list[Any]]] = {
         seed(rng),
         soon(),
     ],
+    "SequentialSearch.repair": lambda rng: [search(rng), colours(rng), centroids(rng), soon()],
     "SequentialSearch.settle": lambda rng: [search(rng), colours(rng), centroids(rng), soon()],
     "SoftPairs": soft_parts,
     "Stopper": lambda rng: [1.0],

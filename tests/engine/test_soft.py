@@ -164,7 +164,7 @@ def blobs(seed=0, n=240, k=4, flipped=0.1, pairs=1500):
     rng = np.random.default_rng(seed)
     hidden = rng.integers(k, size=n)
     X = rng.normal(size=(n, 3)) + 3.0 * np.eye(k, 3)[hidden]
-    some = _pairs(rng, n, pairs)
+    some = np.unique(np.sort(_pairs(rng, n, pairs), axis=1), axis=0)
     right = hidden[some[:, 0]] == hidden[some[:, 1]]
     wrong = rng.random(len(some)) < flipped
     return X, hidden, some, right ^ wrong, wrong
