@@ -6,6 +6,7 @@ import pytest
 
 from kempe import KSKM, KempeKMeans, methods
 from kempe.clusterer import ConstrainedClusterer
+from kempe.kskm import ExactParams
 
 RIVALS = ["PCCC", "BLPKMCC", "BLPKMCC_plain", "S_MDEClust", "COPKM", "COPKM_P", "ICOPKM", "CLCKM"]
 RIVALS += ["PCCC_squared", "COPKM_text", "COPKM_P_text"]
@@ -22,14 +23,13 @@ AS_RUN = TEXT | {
     "failures_before_return": 6,
     "patience": 11,
 }
-EXACT = {
-    "max_mutations": 50,
-    "exact": True,
-    "effort": None,
-    "annealing": False,
-    "relocate_if_tight": False,
-    "tabu_start": False,
-}
+
+
+def exact(*, nonempty):
+    return {
+        "max_mutations": 50,
+        "exact": ExactParams("auto", None, False, False, False, nonempty),
+    }
 
 
 @pytest.mark.parametrize("name", RIVALS)
@@ -79,12 +79,12 @@ def test_options_override_the_settings_of_the_paper():
     [
         ("KSKM", AS_RUN | {"perturbation": 2 / 3}),
         ("KSKM_repo", AS_RUN | {"perturbation": 0.0}),
-        ("KSKM_E", AS_RUN | EXACT | {"perturbation": 0.8, "nonempty": False}),
-        ("KSKM_E_repo", AS_RUN | EXACT | {"perturbation": 0.0, "nonempty": False}),
+        ("KSKM_E", AS_RUN | exact(nonempty=False) | {"perturbation": 0.8}),
+        ("KSKM_E_repo", AS_RUN | exact(nonempty=False) | {"perturbation": 0.0}),
         ("KSKM_text", TEXT | {"perturbation": 0.8}),
         ("KSKM_repo_text", TEXT | {"perturbation": 0.0}),
-        ("KSKM_E_text", TEXT | EXACT | {"perturbation": 0.8, "nonempty": True}),
-        ("KSKM_E_repo_text", TEXT | EXACT | {"perturbation": 0.0, "nonempty": True}),
+        ("KSKM_E_text", TEXT | exact(nonempty=True) | {"perturbation": 0.8}),
+        ("KSKM_E_repo_text", TEXT | exact(nonempty=True) | {"perturbation": 0.0}),
         ("kempe", KempeKMeans().get_params()),
     ],
 )

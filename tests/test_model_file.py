@@ -20,6 +20,7 @@ from sklearn.exceptions import NotFittedError
 import kempe
 from kempe import KSKM, FileFormatError, KempeKMeans, methods
 from kempe.engine import MemeticParams
+from kempe.kskm import ExactParams
 from kempe.model_file import write_model
 from kempe.preparation import Preparation
 from kempe.rivals import PCCC
@@ -92,6 +93,14 @@ def test_parameters_of_all_plain_kinds_are_kept(planted, tmp_path, params):
     model = KempeKMeans(case.n_clusters, **{"max_mutations": 10, **params}, random_state=0)
     model.fit(case.X, constraints=case.constraints)
     model.save(tmp_path / "model")
+    assert_same_model(model, kempe.load(tmp_path / "model"), case.X)
+
+
+def test_settings_of_exact_assignments_are_kept(planted, tmp_path):
+    case = planted(0)
+    exact = ExactParams("highs", effort=None, nonempty=True)
+    model = KSKM(case.n_clusters, exact=exact, max_mutations=1, random_state=0)
+    model.fit(case.X, constraints=case.constraints).save(tmp_path / "model")
     assert_same_model(model, kempe.load(tmp_path / "model"), case.X)
 
 

@@ -38,7 +38,7 @@ from kempe.engine import MemeticParams, SequentialDescent
 from kempe.engine.batched import BatchedSearch
 from kempe.engine.pricing import Pricing
 from kempe.exact import ExactAssigner, branching, relaxation
-from kempe.kskm import SimultaneousDescent, dsatur, kskm
+from kempe.kskm import ExactParams, SimultaneousDescent, dsatur, kskm
 from kempe.rivals import BLPKMCC, CLCKM, COPKM, COPKM_P, ICOPKM, PCCC, S_MDEClust, icopkm
 from kempe.search.callbacks import Callbacks
 from random_problems import random_problem
@@ -47,6 +47,7 @@ PUBLIC = [getattr(module, name) for module in (kempe, rivals) for name in module
 ESTIMATORS = [
     item for item in PUBLIC if isinstance(item, type) and issubclass(item, ConstrainedClusterer)
 ]
+SETTINGS = [MemeticParams, ExactParams]
 SEARCHING = [KempeKMeans, KSKM]
 ALTERNATING = [BLPKMCC, CLCKM, COPKM, COPKM_P, ICOPKM]
 
@@ -705,7 +706,7 @@ def watched_solvers():
         yield asked
 
 
-def solvers_as_documented(without, default, auto, highs, cpsat, gurobi):
+def solvers_as_documented(without, default, auto, highs, cpsat, gurobi, *same):
     found = [result for _, result in (without, default, auto, highs, cpsat)]
     return (
         found == ["as swaps", "lower", "lower", "lower", "lower"]
@@ -719,10 +720,10 @@ def solvers_as_documented(without, default, auto, highs, cpsat, gurobi):
     )
 
 
-EXACT = [False, True, "auto", "highs", "cpsat", "gurobi"]
+EXACT = [False, True, "auto", "highs", "cpsat", "gurobi", ExactParams(), ExactParams("cpsat")]
 
 
-@case(KSKM, "exact", EXACT, same=[(1, 2)], check=solvers_as_documented)
+@case(KSKM, "exact", EXACT, same=[(1, 2), (1, 6), (2, 6), (4, 7)], check=solvers_as_documented)
 def see_solvers(estimator, value):
     """Solvers that are asked, and what comes of it."""
     swaps = fit(estimator, STICKY, max_mutations=0).inertia_
@@ -734,26 +735,31 @@ def see_solvers(estimator, value):
     return asked, "lower" if inertia < swaps * (1 - 1e-6) else "as swaps"
 
 
-@case(KSKM, "annealing", [True, False], wanted=bool)
-def see_annealing_of_assignments(estimator, value):
+@case(ExactParams, "solver", ["auto", "highs", "cpsat", "gurobi"])
+def see_named_solvers(_, value):
+    return see_solvers(KSKM, ExactParams(value))
+
+
+@case(ExactParams, "annealing", [True, False], wanted=bool)
+def see_annealing_of_assignments(_, value):
     """Whether anything is annealed."""
     with patch.object(_core, "anneal", side_effect=_core.anneal) as watched:
-        fit(estimator, TIGHT, exact=True, annealing=value, max_mutations=3)
+        fit(KSKM, TIGHT, exact=ExactParams(annealing=value), max_mutations=3)
     return watched.called
 
 
-@case(KSKM, "relocate_if_tight", [True, False], wanted={True: 0, False: 4}.get)
-def see_perturbations_if_tight(estimator, value):
-    options = {"exact": True, "relocate_if_tight": value, "max_mutations": 5}
-    return count(fit(estimator, TIGHT, **options), "perturb")
+@case(ExactParams, "relocate_if_tight", [True, False], wanted={True: 0, False: 4}.get)
+def see_perturbations_if_tight(_, value):
+    exact = ExactParams(relocate_if_tight=value)
+    return count(fit(KSKM, TIGHT, exact=exact, max_mutations=5), "perturb")
 
 
-@case(KSKM, "tabu_start", [True, False], wanted=bool)
-def see_tabu(estimator, value):
+@case(ExactParams, "tabu_start", [True, False], wanted=bool)
+def see_tabu(_, value):
     """Whether a clustering that saturation order does not find is searched by colouring."""
     with patch.object(dsatur, "colour_or_explain", wraps=dsatur.colour_or_explain) as watched:
         for seed in range(4):
-            fit(estimator, TIGHT, seed, exact=True, tabu_start=value, max_mutations=0)
+            fit(KSKM, TIGHT, seed, exact=ExactParams(tabu_start=value), max_mutations=0)
     return watched.called
 
 
@@ -767,16 +773,16 @@ def told_to_assignments(option, **options):
         return solve(self, *arguments, **given)
 
     with patch.object(ExactAssigner, "solve", watched):
-        fit(KSKM, STICKY, exact=True, **options)
+        fit(KSKM, STICKY, exact=ExactParams(**options))
     return told
 
 
-@case(KSKM, "nonempty", [False, True], wanted=lambda value: {value})
+@case(ExactParams, "nonempty", [False, True], wanted=lambda value: {value})
 def see_nonempty(_, value):
     return told_to_assignments("nonempty", nonempty=value)
 
 
-@case(KSKM, "effort", [0.125, 2.0, None], wanted=lambda value: value or math.inf)
+@case(ExactParams, "effort", [0.125, 2.0, None], wanted=lambda value: value or math.inf)
 def see_effort(_, value):
     return max(told_to_assignments("effort", effort=value))
 
@@ -956,10 +962,11 @@ def see_population_tolerance(estimator, value):
 
 def choices(estimator, parameter):
     """Strings, booleans and None, as far as a parameter takes them."""
-    if estimator is MemeticParams:
-        hint = get_type_hints(MemeticParams)[parameter]
+    if estimator in SETTINGS:
+        hint = get_type_hints(estimator)[parameter]
         kinds = get_args(hint) or (hint,)
-        return [True, False] * (bool in kinds) + [None] * (type(None) in kinds)
+        texts = [kind for kind in kinds if isinstance(kind, str)]
+        return [True, False] * (bool in kinds) + [None] * (type(None) in kinds) + texts
     found = []
     for allowed in estimator._parameter_constraints[parameter]:
         if isinstance(allowed, StrOptions):
@@ -976,7 +983,7 @@ def spelled(value):
 
 
 def test_every_parameter_has_a_case():
-    signatures = {item: inspect.signature(item).parameters for item in [*ESTIMATORS, MemeticParams]}
+    signatures = {item: inspect.signature(item).parameters for item in [*ESTIMATORS, *SETTINGS]}
     assert set(CASES) == {(item, name) for item, names in signatures.items() for name in names}
 
 
@@ -1002,6 +1009,21 @@ def test_minus_one_job_is_a_thread_for_every_core():
     expected = min(4, effective_n_jobs(-1))
     _, threads = descending_threads(expected, params=MemeticParams(generation_size=4), n_jobs=-1)
     assert threads == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("effort", 2.0), ("annealing", False), ("relocate_if_tight", True), ("nonempty", True)],
+)
+def test_parameters_of_old_are_refused_with_the_place_where_they_are_now(name, value):
+    with pytest.raises(TypeError, match=rf"KSKM\(exact=ExactParams\({name}={value}\)\)"):
+        KSKM(3, exact=True, **{name: value})
+
+
+@pytest.mark.parametrize("wrong", [{"solver": "cplex"}, {"effort": 0.0}, {"effort": math.nan}])
+def test_settings_of_exact_assignments_are_checked(wrong):
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        ExactParams(**wrong)
 
 
 def test_with_exact_assignment_every_mutation_relocates_where_constraints_are_tight():

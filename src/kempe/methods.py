@@ -7,6 +7,7 @@ something else, the name with ``_text`` is the text.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
@@ -16,7 +17,7 @@ from sklearn.pipeline import Pipeline
 
 from kempe.clusterer import ConstrainedClusterer
 from kempe.engine import KempeKMeans, MemeticParams
-from kempe.kskm import KSKM
+from kempe.kskm import KSKM, ExactParams
 from kempe.model_file import read_model
 from kempe.preparation import Preparation
 from kempe.rivals import BLPKMCC, CLCKM, COPKM, COPKM_P, ICOPKM, PCCC, S_MDEClust
@@ -26,15 +27,13 @@ Factory = Callable[..., ConstrainedClusterer]
 
 # The text of the paper, whose exact assignment has none of our aids.
 _text = KSKM
+_PAPER_EXACT = ExactParams(
+    effort=None, annealing=False, relocate_if_tight=False, tabu_start=False, nonempty=True
+)
 _exact_text = partial(
     KSKM,
-    exact=True,
+    exact=_PAPER_EXACT,
     max_mutations=50,
-    effort=None,
-    annealing=False,
-    relocate_if_tight=False,
-    tabu_start=False,
-    nonempty=True,
 )
 
 # What the authors' program does otherwise. It relocates every third time, with exact assignment
@@ -47,7 +46,7 @@ _AS_RUN: dict[str, Any] = {
     "habits": "program",
 }
 _run = partial(_text, perturbation=2 / 3, **_AS_RUN)
-_exact_run = partial(_exact_text, nonempty=False, **_AS_RUN)
+_exact_run = partial(_exact_text, exact=replace(_PAPER_EXACT, nonempty=False), **_AS_RUN)
 
 
 class _Method(NamedTuple):
@@ -111,7 +110,7 @@ _REGISTRY = {
 
 # What a model file may name.
 _ESTIMATORS = (KempeKMeans, KSKM, PCCC, BLPKMCC, COPKM_P, COPKM, ICOPKM, CLCKM, S_MDEClust)
-_SETTINGS = (MemeticParams, MaxMutations, Patience, TargetInertia, TimeLimit)
+_SETTINGS = (MemeticParams, ExactParams, MaxMutations, Patience, TargetInertia, TimeLimit)
 
 
 # Their programs take no start, so the paper's experiments cannot have given them any.

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import wraps
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, ParamSpec
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,7 +13,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from kempe.clusterer import SearchingClusterer
 from kempe.exact import SOLVERS, Solver
-from kempe.kskm.exact import EFFORT
+from kempe.kskm.exact import ExactParams
 from kempe.kskm.kskm import FOLLOWINGS, HABITS, Following, Habits, KSKMParams, kskm_search
 from kempe.kskm.mwis import METHODS, Method
 from kempe.kskm.shift import RELOCATIONS, RelocationKind
@@ -21,6 +22,28 @@ from kempe.search.callbacks import Callbacks
 from kempe.search.recorder import Recorder
 from kempe.search.result import Result
 from kempe.search.stop import StoppingRule
+
+# Parameters that are now those of ``ExactParams``.
+_OF_EXACT = ("effort", "annealing", "relocate_if_tight", "tabu_start", "nonempty")
+
+Arguments = ParamSpec("Arguments")
+
+
+def told_where_they_went(init: Callable[Arguments, None]) -> Callable[Arguments, None]:
+    """Let a constructor that is called with parameters of old say where they are now."""
+
+    @wraps(init)
+    def checked(*args: Arguments.args, **options: Arguments.kwargs) -> None:
+        for name in _OF_EXACT:
+            if name in options:
+                raise TypeError(
+                    f"KSKM has no parameter {name!r}: it means something only with exact "
+                    f"assignments, so say KSKM(exact=ExactParams({name}={options[name]!r})), "
+                    "from kempe.kskm"
+                )
+        init(*args, **options)
+
+    return checked
 
 
 class KSKM(SearchingClusterer):
@@ -65,28 +88,11 @@ class KSKM(SearchingClusterer):
         ``exact``, swaps settle before centroids move, and a descent goes on after an exact
         assignment only if its cost is lower when rounded to a whole number. The page about methods
         compares text, program and ours point by point.
-    exact : bool or {"auto", "highs", "cpsat", "gurobi"}, default=False
+    exact : bool, {"auto", "highs", "cpsat", "gurobi"} or ExactParams, default=False
         Whether each local optimum is improved by exact assignment (appendix A.3, KSKM_E), which
         takes long, and by which solver. ``True`` is ``"auto"``: SciPy's HiGHS, and OR-Tools' CP-SAT
         if it is installed. It also makes the first clustering where saturation order finds none,
-        or proves that there is none.
-    effort : float or None, default=0.125
-        With ``exact``, most work of the solvers in one exact assignment, in CP-SAT's deterministic
-        seconds (about ten real ones on a graph of a thousand supernodes). ``None``: none but the
-        time limit, as in the paper. With it a seed gives the same result on every machine.
-    annealing : bool, default=True
-        With ``exact``, whether simulated annealing helps where constraints are tight: after a
-        mutation, and where the linear relaxation says little. The paper has none.
-    relocate_if_tight : bool, default=True
-        With ``exact``, whether all mutations relocate if classic DSATUR finds no clustering: the
-        exact assignment mostly undoes a perturbation there. The paper perturbs all the same.
-    tabu_start : bool, default=True
-        With ``exact``, whether tabu search and exact colouring look for a first clustering where
-        saturation order finds none. Otherwise it is the first that the solver of the assignment
-        finds, as in the paper.
-    nonempty : bool, default=False
-        With ``exact``, whether an exact assignment must use every cluster, as the paper's model
-        (7) says. Otherwise clusters that it leaves empty are filled afterwards.
+        or proves that there is none. ``kempe.kskm.ExactParams`` says more about how.
     init : {"k-means++", "random"} or array of shape (n_clusters, n_features), default="k-means++"
         Starting centroids.
     n_init : int, default=1
@@ -148,16 +154,12 @@ class KSKM(SearchingClusterer):
         "failures_before_return": [Interval(Integral, 1, None, closed="left")],
         "after_perturbation": [StrOptions(set(FOLLOWINGS))],
         "habits": [StrOptions(set(HABITS))],
-        "exact": ["boolean", StrOptions(set(SOLVERS))],
-        "effort": [Interval(Real, 0, None, closed="neither"), None],
-        "annealing": ["boolean"],
-        "relocate_if_tight": ["boolean"],
-        "tabu_start": ["boolean"],
-        "nonempty": ["boolean"],
+        "exact": ["boolean", StrOptions(set(SOLVERS)), ExactParams],
     }
 
     max_mutations: int
 
+    @told_where_they_went
     def __init__(
         self,
         n_clusters: int = 8,
@@ -170,12 +172,7 @@ class KSKM(SearchingClusterer):
         failures_before_return: int = 5,
         after_perturbation: Following = "step",
         habits: Habits = "text",
-        exact: bool | Solver = False,
-        effort: float | None = EFFORT,
-        annealing: bool = True,
-        relocate_if_tight: bool = True,
-        tabu_start: bool = True,
-        nonempty: bool = False,
+        exact: bool | Solver | ExactParams = False,
         init: Literal["k-means++", "random"] | ArrayLike = "k-means++",
         n_init: int = 1,
         max_mutations: int = 200,
@@ -197,11 +194,6 @@ class KSKM(SearchingClusterer):
         self.after_perturbation = after_perturbation
         self.habits = habits
         self.exact = exact
-        self.effort = effort
-        self.annealing = annealing
-        self.relocate_if_tight = relocate_if_tight
-        self.tabu_start = tabu_start
-        self.nonempty = nonempty
         self.init = init
         self.n_init = n_init
         self.max_mutations = max_mutations
@@ -214,7 +206,6 @@ class KSKM(SearchingClusterer):
         self.callbacks = callbacks
 
     def _search(self, problem: Problem, recorder: Recorder, rng: np.random.Generator) -> Result:
-        solver: Solver = self.exact if isinstance(self.exact, str) else "auto"
         params = KSKMParams(
             mwis=self.mwis,
             three_colour=bool(self.three_colour),
@@ -224,12 +215,7 @@ class KSKM(SearchingClusterer):
             failures_before_return=self.failures_before_return,
             after_perturbation=self.after_perturbation,
             habits=self.habits,
-            exact=solver if self.exact else None,
-            effort=self.effort,
-            annealing=bool(self.annealing),
-            relocate_if_tight=bool(self.relocate_if_tight),
-            tabu_start=bool(self.tabu_start),
-            nonempty=bool(self.nonempty),
+            exact=ExactParams.of(self.exact),
         )
         return kskm_search(problem, recorder, rng, params, init=self.init)
 

@@ -11,7 +11,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from kempe.exact import Aids, ExactAssigner, Mode, Solver, Status, anneal
+from kempe.exact import SOLVERS, Aids, ExactAssigner, Mode, Solver, Status, anneal
 from kempe.exceptions import NoSolutionFoundError
 from kempe.graph.check import colour_or_explain
 from kempe.graph.colouring import cheapest_names
@@ -23,6 +23,64 @@ from kempe.search.empty import costs_at_means, full_solution
 
 # Most work of the solvers in one exact assignment, unless said otherwise.
 EFFORT = 0.125
+
+
+@dataclass(frozen=True)
+class ExactParams:
+    """How ``KSKM`` assigns exactly; the default adds what helps, which the paper does not have.
+
+    Parameters
+    ----------
+    solver
+        ``"highs"``, ``"cpsat"``, ``"gurobi"``, or ``"auto"``: SciPy's HiGHS, and OR-Tools' CP-SAT
+        if it is installed.
+    effort
+        Most work of the solvers in one exact assignment, in CP-SAT's deterministic seconds (about
+        ten real ones on a graph of a thousand supernodes). ``None``: none but the time limit, as in
+        the paper. With it a seed gives the same result on every machine.
+    annealing
+        Whether simulated annealing helps where constraints are tight: after a mutation, and where
+        the linear relaxation says little. The paper has none.
+    relocate_if_tight
+        Whether all mutations relocate if classic DSATUR finds no clustering: the exact assignment
+        mostly undoes a perturbation there. The paper perturbs all the same.
+    tabu_start
+        Whether tabu search and exact colouring look for a first clustering where saturation order
+        finds none. Otherwise it is the first that the solver of the assignment finds, as in the
+        paper.
+    nonempty
+        Whether an exact assignment must use every cluster, as the paper's model (7) says. Otherwise
+        clusters that it leaves empty are filled afterwards.
+
+    Examples
+    --------
+    >>> from kempe import KSKM
+    >>> from kempe.kskm import ExactParams
+    >>> KSKM(3, exact=ExactParams("highs", annealing=False)).exact.effort
+    0.125
+    """
+
+    solver: Solver = "auto"
+    effort: float | None = EFFORT
+    annealing: bool = True
+    relocate_if_tight: bool = True
+    tabu_start: bool = True
+    nonempty: bool = False
+
+    def __post_init__(self) -> None:
+        if self.solver not in SOLVERS:
+            raise ValueError(f"solver must be one of {', '.join(SOLVERS)}, got {self.solver!r}")
+        if self.effort is not None and not self.effort > 0:
+            raise ValueError(f"effort must be positive or None, got {self.effort}")
+
+    @classmethod
+    def of(cls, exact: bool | Solver | ExactParams) -> ExactParams | None:
+        """Give the settings that the parameter ``exact`` of ``KSKM`` stands for."""
+        if isinstance(exact, ExactParams):
+            return exact
+        if isinstance(exact, str):
+            return cls(exact)
+        return cls() if exact else None
 
 
 @dataclass

@@ -8,11 +8,10 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
-from kempe.exact import Solver
 from kempe.exceptions import NoSolutionFoundError
 from kempe.kskm.assignment import SimultaneousDescent
 from kempe.kskm.dsatur import starting_solution
-from kempe.kskm.exact import EFFORT, ExactDescent, exact_start
+from kempe.kskm.exact import ExactDescent, ExactParams, exact_start
 from kempe.kskm.mwis import Method
 from kempe.kskm.perturb import perturb, perturb_independently
 from kempe.kskm.shift import Relocation, RelocationKind, Relocator
@@ -110,19 +109,8 @@ class KSKMParams:
         at the best, mutations keep starting from it; coordinates are perturbed one by one; empty
         clusters take supernodes at random; for ``exact`` see ``ExactDescent``.
     exact
-        Solver of the exact assignment that refines each local optimum (appendix A.3, KSKM_E);
-        ``None`` for none. The options below mean nothing without it.
-    effort
-        Most work of the solvers in one exact assignment, see ``ExactDescent``; ``None``: no limit.
-    annealing
-        Whether annealing helps it where constraints are tight, see ``ExactDescent``.
-    relocate_if_tight
-        Whether all mutations relocate where constraints are tight.
-    tabu_start
-        Whether tabu search looks for a first colouring where DSATUR finds none. Otherwise the
-        exact assignment makes it, as in the paper.
-    nonempty
-        Whether the exact assignment must use every cluster, see ``ExactDescent``.
+        How exact assignments refine each local optimum (appendix A.3, KSKM_E); ``None``: not at
+        all.
     """
 
     mwis: Method = "greedy"
@@ -133,12 +121,7 @@ class KSKMParams:
     failures_before_return: int = 5
     after_perturbation: Following = "step"
     habits: Habits = "text"
-    exact: Solver | None = None
-    effort: float | None = EFFORT
-    annealing: bool = True
-    relocate_if_tight: bool = True
-    tabu_start: bool = True
-    nonempty: bool = False
+    exact: ExactParams | None = None
 
     def descent(self) -> Descent:
         """Give the way down that the settings ask for."""
@@ -151,10 +134,10 @@ class KSKMParams:
             return swaps
         return ExactDescent(
             swaps,
-            solver=self.exact,
-            effort=math.inf if self.effort is None else self.effort,
-            annealing=self.annealing,
-            nonempty=self.nonempty,
+            solver=self.exact.solver,
+            effort=math.inf if self.exact.effort is None else self.exact.effort,
+            annealing=self.exact.annealing,
+            nonempty=self.exact.nonempty,
             as_program=self.as_program,
         )
 
@@ -173,7 +156,7 @@ class KSKMParams:
             keep_returning=self.as_program,
             independent=self.as_program,
         )
-        asked = self.exact is not None and self.relocate_if_tight
+        asked = self.exact is not None and self.exact.relocate_if_tight
         undone = asked and problem.graph.is_tight(problem.n_clusters)
         return replace(schedule, perturbation=0.0) if undone else schedule
 
@@ -216,13 +199,13 @@ def first_clustering(
     context: Context, centroids: Centroids, descent: Descent, params: KSKMParams
 ) -> Colours:
     """Start by DSATURAssignment (Algorithm 5), or by exact assignment where that finds nothing."""
-    searching = params.exact is not None and params.tabu_start
+    searching = params.exact is not None and params.exact.tabu_start
     try:
         return starting_solution(context, centroids, descent, exhaustive=searching)
     except NoSolutionFoundError:
         if params.exact is None or searching:
             raise
-    return exact_start(context, centroids, params.exact)
+    return exact_start(context, centroids, params.exact.solver)
 
 
 def iterate(
