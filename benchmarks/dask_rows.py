@@ -21,6 +21,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
+from unittest.mock import patch
 
 import numpy as np
 import typer
@@ -184,18 +185,19 @@ def _counted(labels: NDArray[np.int32], k: int) -> NDArray[np.int64]:
 def on_one_machine(data: Data, *, batched: bool) -> dict[str, Any]:
     """One descent from the same start, with all rows in one memory."""
     from kempe import KempeKMeans
-    from kempe.engine import MemeticParams
+    from kempe.engine import SequentialDescent
+    from kempe.engine.batched import BatchedDescent
 
     rows = np.empty((data.rows, data.features))
     for number_ in data.parts:
         rows[number_ * data.part : (number_ + 1) * data.part] = data.block(number_)
     must_link, cannot_link = data.constraints()
-    params = MemeticParams(batched=batched)
-    model = KempeKMeans(
-        data.clusters, init=data.start(), max_mutations=0, n_jobs=WORKERS, params=params
-    )
+    model = KempeKMeans(data.clusters, init=data.start(), max_mutations=0, n_jobs=WORKERS)
+    # Nobody but this benchmark wants the descent of a cluster on one machine.
+    descent = BatchedDescent if batched else SequentialDescent
     started = time.perf_counter()
-    model.fit(rows, must_link=must_link, cannot_link=cannot_link)
+    with patch("kempe.engine.params.SequentialDescent", descent):
+        model.fit(rows, must_link=must_link, cannot_link=cannot_link)
     numbers = np.unique(np.concatenate([must_link, cannot_link]))
     return {
         "seconds": time.perf_counter() - started,

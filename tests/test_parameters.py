@@ -35,7 +35,6 @@ from kempe import (
 )
 from kempe.clusterer import ConstrainedClusterer
 from kempe.engine import MemeticParams, SequentialDescent
-from kempe.engine.batched import BatchedSearch
 from kempe.engine.pricing import Pricing
 from kempe.exact import ExactAssigner, branching, relaxation
 from kempe.kskm import ExactParams, SimultaneousDescent, dsatur, kskm
@@ -442,15 +441,6 @@ def see_enumeration(_, value):
     """Four rows can be divided into two clusters in seven ways."""
     params = MemeticParams(enumerate_up_to=value)
     return count(KempeKMeans(2, params=params).fit([[0.0], [1.0], [3.0], [7.0]]), "enumerate") > 0
-
-
-@case(MemeticParams, "batched", [False, True], wanted=bool)
-def see_batches(_, value):
-    """Whether rows in no constraint are looked at as a crowd."""
-    descend = BatchedSearch.descend
-    with patch.object(BatchedSearch, "descend", autospec=True, side_effect=descend) as spy:
-        fit(KempeKMeans, max_mutations=0, params=MemeticParams(batched=value))
-    return spy.called
 
 
 @case(MemeticParams, "generation_size", [1, 2, 4], wanted=int)
@@ -868,7 +858,7 @@ def see_nearest(estimator, value):
     its 200. With all three it costs 133.
     """
     model = estimator(3, n_nearest=value, init=[[0.0], [10.0], [20.0]], repositioning=None)
-    pairs = {"soft_must_link": [(0, 1), (0, 2)], "soft_must_link_weight": [3.0, 2.0]}
+    pairs = {"soft_must_link": [(0, 1), (0, 2)], "soft_must_link_confidence": [3.0, 2.0]}
     return model.fit([[0.0], [10.0], [20.0]] * 2, **pairs).soft_violation_
 
 
@@ -885,7 +875,7 @@ def see_repositioning(_, value):
         problem, _ = random_problem(seed, n=24, density=0.0, merged=0)
         pairs = np.random.default_rng(seed).integers(12, size=(15, 2)) + np.array([0, 12])
         model = PCCC(4, repositioning=value, random_state=0)
-        model.fit(problem.rows, soft_cannot_link=pairs, soft_cannot_link_weight=0.1)
+        model.fit(problem.rows, soft_cannot_link=pairs, soft_cannot_link_confidence=0.1)
         seen.append(history(model))
     return seen
 

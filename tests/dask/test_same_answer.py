@@ -7,18 +7,18 @@ import numpy as np
 import pytest
 
 import kempe
+from batches import in_batches
 from dask_cases import Case
 from kempe.dask import KempeKMeans
-from kempe.engine import MemeticParams
 
 CHUNKS = [(1200,), (600, 600), (500, 1, 0, 699), (200,) * 6]
 
 
-def in_batches(case, **weights):
+def on_one_machine(case, **weights):
     """One descent on one machine, in which free rows move all at once."""
-    params = MemeticParams(batched=True)
-    model = kempe.KempeKMeans(case.k, init=case.init, max_mutations=0, params=params)
-    return model.fit(case.X, **case.pairs, **weights)
+    model = kempe.KempeKMeans(case.k, init=case.init, max_mutations=0)
+    with in_batches():
+        return model.fit(case.X, **case.pairs, **weights)
 
 
 def on_cluster(case, rows, **arguments):
@@ -30,7 +30,7 @@ def on_cluster(case, rows, **arguments):
 @pytest.mark.parametrize("n_pairs", [60, 300])  # few pairs, and so many that they count as dense
 def test_one_descent_ends_where_that_of_one_machine_ends(chunks, n_pairs):
     case = Case(1, n_pairs=n_pairs)
-    expected = in_batches(case)
+    expected = on_one_machine(case)
     found = on_cluster(case, da.from_array(case.X, chunks=(chunks, 3)))
     assert found.inertia_ == pytest.approx(expected.inertia_, rel=1e-9)
     np.testing.assert_array_equal(found.labels_.compute(), expected.labels_)
@@ -40,7 +40,7 @@ def test_one_descent_ends_where_that_of_one_machine_ends(chunks, n_pairs):
 
 @pytest.mark.usefixtures("client")
 def test_two_workers_end_where_one_machine_ends(case):
-    expected = in_batches(case)
+    expected = on_one_machine(case)
     found = on_cluster(case, da.from_array(case.X, chunks=(500, 3)))
     assert found.inertia_ == pytest.approx(expected.inertia_, rel=1e-9)
     np.testing.assert_array_equal(found.labels_.compute(), expected.labels_)
@@ -50,7 +50,7 @@ def test_two_workers_end_where_one_machine_ends(case):
 def test_weights_count_as_on_one_machine(seed):
     case = Case(seed)
     weight = np.random.default_rng(seed).integers(4, size=len(case.X)).astype(float)
-    expected = in_batches(case, sample_weight=weight)
+    expected = on_one_machine(case, sample_weight=weight)
     rows = da.from_array(case.X, chunks=(500, 3))
     found = on_cluster(case, rows, sample_weight=da.from_array(weight, chunks=300))
     assert found.inertia_ == pytest.approx(expected.inertia_, rel=1e-9)

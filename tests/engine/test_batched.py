@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from batches import in_batches
 from kempe import Constraints, KempeKMeans, _core
-from kempe.engine import MemeticParams
 from kempe.engine.crowd import NOTHING, Crowd, farthest_of_part, look_at_part
 from random_problems import random_problem
 
@@ -136,9 +136,8 @@ def test_the_kernel_refuses_what_does_not_fit(change, message):
 def test_a_descent_in_batches_ends_in_a_local_optimum_that_keeps_all_pairs(seed):
     problem, _ = random_problem(seed, n=60, k=4, density=0.05)
     rows, pairs = problem.rows, problem.constraints
-    batched = MemeticParams(batched=True)
-    model = KempeKMeans(4, max_mutations=0, params=batched, random_state=seed)
-    model.fit(rows, constraints=pairs)
+    with in_batches():
+        model = KempeKMeans(4, max_mutations=0, random_state=seed).fit(rows, constraints=pairs)
     assert not len(Constraints.violations(pairs, model.labels_).cannot_link)
     assert not len(Constraints.violations(pairs, model.labels_).must_link)
     for row in range(len(rows)):
@@ -153,6 +152,9 @@ def test_a_descent_in_batches_ends_in_a_local_optimum_that_keeps_all_pairs(seed)
 def test_searches_may_descend_in_batches_as_well():
     problem, _ = random_problem(0, n=80, k=4, density=0.05)
     rows, pairs = problem.rows, problem.constraints
-    model = KempeKMeans(4, max_mutations=20, params=MemeticParams(batched=True), random_state=0)
-    once = KempeKMeans(4, max_mutations=0, params=MemeticParams(batched=True), random_state=0)
-    assert model.fit(rows, constraints=pairs).inertia_ <= once.fit(rows, constraints=pairs).inertia_
+    with in_batches():
+        once, often = (
+            KempeKMeans(4, max_mutations=most, random_state=0).fit(rows, constraints=pairs)
+            for most in (0, 20)
+        )
+    assert often.inertia_ <= once.inertia_

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from kempe.engine.annealing import AnnealingDescent
-from kempe.engine.batched import BatchedDescent
 from kempe.engine.enumeration import is_enumerable
 from kempe.engine.sequential import SequentialDescent
 from kempe.engine.sketch import is_worth_sketching
@@ -55,9 +54,6 @@ class MemeticParams:
         Where supernodes can be divided into clusters in at most so many ways, all are looked at
         after the first descent, and the best is the result: the optimum. That holds for up to ten
         supernodes, more if there are two or three clusters, and takes milliseconds. 0: never.
-    batched
-        Whether rows in no constraint move all at once, as they do on a cluster of machines, see
-        ``kempe.dask``: the same local optimum is found there. Slower than one by one.
     """
 
     population_size: int = 5
@@ -72,7 +68,6 @@ class MemeticParams:
     annealing: bool | None = None
     annealed_population_size: int = 24
     enumerate_up_to: int = 50_000
-    batched: bool = False
 
     def __post_init__(self) -> None:
         for name, least in _LEAST.items():
@@ -118,11 +113,10 @@ class MemeticParams:
         problem
             The problem to search.
         """
-        # Annealing knows neither soft pairs nor limits on sizes, and crowds have no such limits.
-        sized = problem.limits is not None
-        plain = problem.soft is None and not sized
+        # Annealing knows neither soft pairs nor limits on sizes.
+        plain = problem.soft is None and problem.limits is None
         annealed = plain and self._anneals(problem)
-        descent = BatchedDescent() if self.batched and not sized else SequentialDescent()
+        descent = SequentialDescent()
         return Plan(
             descent=AnnealingDescent(descent) if annealed else descent,
             population_size=self.annealed_population_size if annealed else self.population_size,
