@@ -160,7 +160,7 @@ class Fit:
         return {
             "must_link": pairs.must_link,
             "soft_cannot_link": pairs.cannot_link,
-            "soft_cannot_link_weight": price,
+            _soft_price_name(): price,
         }
 
     @property
@@ -170,6 +170,12 @@ class Fit:
         if not set(self.options.get("params", {})) <= set(known):
             return False
         return not isinstance(self.data, Published) or available(self.data.name)
+
+
+def _soft_price_name() -> str:
+    """Name of the argument that says what breaking a soft pair costs, which has changed."""
+    known = signature(methods.create("PCCC", 2).fit).parameters
+    return next(name for name in known if name.startswith("soft_cannot_link_"))
 
 
 def settings() -> type:

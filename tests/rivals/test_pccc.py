@@ -96,7 +96,7 @@ def test_a_soft_pair_is_violated_where_that_is_cheaper(confidence, violation):
     # The mean squared distance to the two centroids is 32.25; keeping rows 0 and 1 apart costs 56
     # more. So it takes a confidence above 56 / 32.25 = 1.74.
     model = PCCC(2, init=MIDDLES, repositioning=None).fit(
-        PAIR_OF_PAIRS, soft_cannot_link=[(0, 1)], soft_cannot_link_weight=confidence
+        PAIR_OF_PAIRS, soft_cannot_link=[(0, 1)], soft_cannot_link_confidence=confidence
     )
     assert model.soft_violation_ == violation
     assert (model.labels_[0] == model.labels_[1]) == (violation > 0)
@@ -105,7 +105,7 @@ def test_a_soft_pair_is_violated_where_that_is_cheaper(confidence, violation):
 def test_a_confident_soft_must_link_pair_is_kept():
     weak, strong = (
         PCCC(2, init=MIDDLES, repositioning=None).fit(
-            PAIR_OF_PAIRS, soft_must_link=[(1, 2)], soft_must_link_weight=weight
+            PAIR_OF_PAIRS, soft_must_link=[(1, 2)], soft_must_link_confidence=weight
         )
         for weight in (0.5, 4.0)
     )
@@ -120,7 +120,7 @@ def test_hard_pairs_hold_whatever_the_soft_ones_say():
         cannot_link=[(0, 1)],
         soft_must_link=[(0, 1)],
         soft_cannot_link=[(0, 3)],
-        soft_must_link_weight=1e3,
+        soft_must_link_confidence=1e3,
     )
     assert model.labels_[0] == model.labels_[3] != model.labels_[1]
     assert model.soft_violation_ == 1e3  # the pair inside a supernode counts for nothing
@@ -137,7 +137,7 @@ def test_soft_pairs_beside_hard_ones(planted, violations, seed, repositioning):
         case.X,
         constraints=case.constraints,
         soft_cannot_link=soft,
-        soft_cannot_link_weight=rng.random(len(soft)),
+        soft_cannot_link_confidence=rng.random(len(soft)),
     )
     assert violations(model.labels_, case.constraints) == []
 

@@ -133,7 +133,7 @@ def test_violations_are_counted_with_their_confidence():
 @pytest.mark.parametrize("weight", [[1.0, 2.0], [-1.0], [np.nan]])
 def test_wrong_confidences_are_refused(weight):
     problem = Problem.build(np.arange(3.0)[:, None], n_clusters=2)
-    with pytest.raises(ValueError, match="soft_must_link_weight"):
+    with pytest.raises(ValueError, match="soft_must_link_confidence"):
         SoftPairs.build(problem, [(0, 1)], None, weight)
 
 

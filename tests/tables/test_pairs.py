@@ -105,7 +105,7 @@ def test_a_file_of_constraints_has_pairs_of_all_kinds(write):
     assert found.must_link.tolist() == [[0, 1]]
     assert found.cannot_link.tolist() == [[1, 2], [0, 3]]
     assert found.soft_must_link.tolist() == [[0, 2]]
-    assert found.soft_must_link_weight == [0.8]
+    assert found.soft_must_link_confidence == [0.8]
     assert found.n_soft == 1
 
 
@@ -113,7 +113,7 @@ def test_a_file_of_constraints_may_name_ids(write, ids):
     found = read_constraint_file(write('{"ml": [["ann", 7]], "scl": [["bob", "007"]]}'), ids=ids)
     assert found.must_link.tolist() == [[0, 2]]
     assert found.soft_cannot_link.tolist() == [[1, 3]]
-    assert found.soft_cannot_link_weight == [1.0]
+    assert found.soft_cannot_link_confidence == [1.0]
 
 
 @pytest.mark.parametrize(

@@ -232,11 +232,12 @@ def _cluster(
 
     from kempe.cli.data import refuse_soft
 
-    soft = _soft(pairs)
     if "soft_must_link" not in signature(estimator.fit).parameters:
         refuse_soft(pairs, f"the method {method}")
     constraints = constraints_of(given, pairs)
-    estimator.fit(given.rows, constraints=constraints, sample_weight=given.weights, **soft, **start)
+    estimator.fit(
+        given.rows, constraints=constraints, sample_weight=given.weights, **pairs.soft, **start
+    )
     if given.has_header and given.preparation is None:  # as if the columns came in a data frame
         estimator.feature_names_in_ = np.array(given.names, dtype=object)
     centers, names = estimator.cluster_centers_, None
@@ -246,10 +247,6 @@ def _cluster(
         names = given.known.cluster_names(estimator.labels_, len(centers))
         estimator.cluster_names_ = np.array(names, dtype=object)
     return Clustered(given, constraints, estimator, centers, names)
-
-
-def _soft(pairs: PairSet) -> dict[str, Any]:
-    return {name: value for name, value in vars(pairs).items() if "soft" in name and len(value)}
 
 
 def _centers(found: Clustered) -> tuple[list[str], list[list[object]]]:

@@ -93,7 +93,7 @@ class PCCC(ConstrainedClusterer):
     >>> from kempe.rivals import PCCC
     >>> X = [[0.0], [1.0], [8.0], [9.0]]
     >>> model = PCCC(n_clusters=2, random_state=0).fit(
-    ...     X, soft_cannot_link=[(0, 1)], soft_cannot_link_weight=[0.1]
+    ...     X, soft_cannot_link=[(0, 1)], soft_cannot_link_confidence=[0.1]
     ... )
     >>> bool(model.labels_[0] == model.labels_[1]), model.soft_violation_
     (True, 0.1)
@@ -111,8 +111,8 @@ class PCCC(ConstrainedClusterer):
     __metadata_request__fit: ClassVar = {
         "soft_must_link": True,
         "soft_cannot_link": True,
-        "soft_must_link_weight": True,
-        "soft_cannot_link_weight": True,
+        "soft_must_link_confidence": True,
+        "soft_cannot_link_confidence": True,
     }
 
     def __init__(
@@ -154,8 +154,8 @@ class PCCC(ConstrainedClusterer):
         sample_weight: ArrayLike | None = None,
         soft_must_link: object = None,
         soft_cannot_link: object = None,
-        soft_must_link_weight: ArrayLike | None = None,
-        soft_cannot_link_weight: ArrayLike | None = None,
+        soft_must_link_confidence: ArrayLike | None = None,
+        soft_cannot_link_confidence: ArrayLike | None = None,
     ) -> Self:
         """Cluster the rows of ``X`` so that every hard constraint holds.
 
@@ -174,7 +174,7 @@ class PCCC(ConstrainedClusterer):
             Weight of each row; all 1 by default.
         soft_must_link, soft_cannot_link
             Pairs, in the same forms, that should belong together or apart.
-        soft_must_link_weight, soft_cannot_link_weight
+        soft_must_link_confidence, soft_cannot_link_confidence
             Confidence of each soft pair, or one number for all; 1 by default.
 
         Returns
@@ -193,8 +193,8 @@ class PCCC(ConstrainedClusterer):
             problem,
             soft_must_link,
             soft_cannot_link,
-            soft_must_link_weight,
-            soft_cannot_link_weight,
+            soft_must_link_confidence,
+            soft_cannot_link_confidence,
         )
         self._store(X, problem, self._search(problem, soft))
         self.soft_violation_ = soft.violation(self.result_.solution.colours)

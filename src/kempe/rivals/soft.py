@@ -42,19 +42,21 @@ class SoftPairs:
     def build(
         cls,
         problem: Problem,
-        must_link: object = None,
-        cannot_link: object = None,
-        must_link_weight: ArrayLike | None = None,
-        cannot_link_weight: ArrayLike | None = None,
+        soft_must_link: object = None,
+        soft_cannot_link: object = None,
+        soft_must_link_confidence: ArrayLike | None = None,
+        soft_cannot_link_confidence: ArrayLike | None = None,
     ) -> SoftPairs:
-        """Add up the weights between the same two supernodes, must-link against cannot-link.
+        """Add up the confidences between the same two supernodes, must-link against cannot-link.
 
         Pairs inside a supernode can change nothing and are dropped.
         """
-        pairs = Constraints(must_link, cannot_link)
+        pairs = Constraints(soft_must_link, soft_cannot_link)
         pairs.check_rows(problem.n_rows)
-        plus = _weights(must_link_weight, len(pairs.must_link), "soft_must_link_weight")
-        minus = _weights(cannot_link_weight, len(pairs.cannot_link), "soft_cannot_link_weight")
+        plus = _confidences(soft_must_link_confidence, len(pairs.must_link), "soft_must_link")
+        minus = _confidences(
+            soft_cannot_link_confidence, len(pairs.cannot_link), "soft_cannot_link"
+        )
         rows = np.concatenate([pairs.must_link, pairs.cannot_link])
         ends = np.sort(problem.supernode[rows].reshape(-1, 2), axis=1).astype(np.int64)
         code, which = np.unique(ends[:, 0] * problem.n_supernodes + ends[:, 1], return_inverse=True)
@@ -85,15 +87,15 @@ class SoftPairs:
         return np.asarray(total, dtype=np.float64)
 
 
-def _weights(weight: ArrayLike | None, count: int, name: str) -> NDArray[np.float64]:
-    if weight is None:
+def _confidences(given: ArrayLike | None, count: int, kind: str) -> NDArray[np.float64]:
+    if given is None:
         return np.ones(count)
-    weights = np.asarray(weight, dtype=np.float64)
-    if weights.shape not in ((), (count,)):
-        raise ValueError(f"{name} must be one number or one per pair, got shape {weights.shape}")
-    if not np.isfinite(weights).all() or (weights < 0).any():
+    name, values = f"{kind}_confidence", np.asarray(given, dtype=np.float64)
+    if values.shape not in ((), (count,)):
+        raise ValueError(f"{name} must be one number or one per pair, got shape {values.shape}")
+    if not np.isfinite(values).all() or (values < 0).any():
         raise ValueError(f"{name} must be finite and not negative")
-    return np.broadcast_to(weights, (count,))
+    return np.broadcast_to(values, (count,))
 
 
 def violation_price(problem: Problem, centroids: Centroids, nearest: int) -> float:

@@ -36,7 +36,7 @@ class PairSet:
         Pairs that hold.
     soft_must_link, soft_cannot_link
         Pairs that may be violated at a price.
-    soft_must_link_weight, soft_cannot_link_weight
+    soft_must_link_confidence, soft_cannot_link_confidence
         Their confidence.
     """
 
@@ -44,13 +44,19 @@ class PairSet:
     cannot_link: Pairs = field(default_factory=NO_PAIRS.copy)
     soft_must_link: Pairs = field(default_factory=NO_PAIRS.copy)
     soft_cannot_link: Pairs = field(default_factory=NO_PAIRS.copy)
-    soft_must_link_weight: Sequence[float] = ()
-    soft_cannot_link_weight: Sequence[float] = ()
+    soft_must_link_confidence: Sequence[float] = ()
+    soft_cannot_link_confidence: Sequence[float] = ()
 
     @property
     def n_soft(self) -> int:
         """Number of soft pairs."""
         return len(self.soft_must_link) + len(self.soft_cannot_link)
+
+    @property
+    def soft(self) -> dict[str, Any]:
+        """The soft pairs that there are, as ``fit`` takes them."""
+        given = {name: value for name, value in vars(self).items() if name.startswith("soft_")}
+        return {name: value for name, value in given.items() if len(value)}
 
 
 def read_pairs(
@@ -178,8 +184,8 @@ _PAIRS: Mapping[str, tuple[str, Kind]] = {
     "scl": ("soft_cannot_link", "cannot-link"),
 }
 _CONFIDENCES = {
-    "sml_proba": ("sml", "soft_must_link_weight"),
-    "scl_proba": ("scl", "soft_cannot_link_weight"),
+    "sml_proba": ("sml", "soft_must_link_confidence"),
+    "scl_proba": ("scl", "soft_cannot_link_confidence"),
 }
 
 
