@@ -23,8 +23,8 @@ from folders import available, use_shared_data
 from kempe import _core, datasets, methods
 from kempe.exceptions import NoSolutionFoundError
 from kempe.kskm import mwis
-from kempe.kskm.shift import match
 from kempe.problem import Problem
+from kempe.search.matching import match
 from tables import Section, number, show, write_markdown
 
 # How often centroids move to fresh targets in a search that asks for independent sets.

@@ -18,9 +18,9 @@ import typer
 from kempe import datasets
 from kempe.engine import MemeticParams, SequentialDescent, memetic_search
 from kempe.kskm import Relocation, Relocator, Schedule, SimultaneousDescent, iterate, kskm_search
-from kempe.kskm.dsatur import starting_solution
 from kempe.problem import Problem
 from kempe.search import Descent, Recorder, Result, TimeLimit
+from kempe.search.first_colouring import starting_solution
 from kempe.search.seeding import starting_centroids
 from tables import Section, show, write_markdown
 

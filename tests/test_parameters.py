@@ -37,8 +37,10 @@ from kempe.clusterer import ConstrainedClusterer
 from kempe.engine import MemeticParams, SequentialDescent
 from kempe.engine.pricing import Pricing
 from kempe.exact import ExactAssigner, branching, relaxation
-from kempe.kskm import ExactParams, SimultaneousDescent, dsatur, kskm
+from kempe.graph.check import colour_or_explain
+from kempe.kskm import ExactParams, SimultaneousDescent, kskm
 from kempe.rivals import BLPKMCC, CLCKM, COPKM, COPKM_P, ICOPKM, PCCC, S_MDEClust, icopkm
+from kempe.search import first_colouring
 from kempe.search.callbacks import Callbacks
 from random_problems import random_problem
 
@@ -747,7 +749,7 @@ def see_perturbations_if_tight(_, value):
 @case(ExactParams, "tabu_start", [True, False], wanted=bool)
 def see_tabu(_, value):
     """Whether a clustering that saturation order does not find is searched by colouring."""
-    with patch.object(dsatur, "colour_or_explain", wraps=dsatur.colour_or_explain) as watched:
+    with patch.object(first_colouring, "colour_or_explain", wraps=colour_or_explain) as watched:
         for seed in range(4):
             fit(KSKM, TIGHT, seed, exact=ExactParams(tabu_start=value), max_mutations=0)
     return watched.called

@@ -15,10 +15,10 @@ from kempe.engine.memetic import Agreement
 from kempe.engine.sequential import BATCH
 from kempe.engine.start import Starts
 from kempe.kskm import ExactDescent, SimultaneousDescent
-from kempe.kskm.dsatur import starting_solution
 from kempe.problem import Problem
 from kempe.search.callbacks import Callbacks
 from kempe.search.descent import Context
+from kempe.search.first_colouring import starting_solution
 from kempe.search.recorder import Recorder
 from kempe.search.result import Solution
 from kempe.search.seeding import starting_centroids

@@ -5,8 +5,9 @@ import itertools
 import numpy as np
 import pytest
 
-from kempe.kskm.shift import RELOCATIONS, Relocation, Relocator, match
+from kempe.kskm.shift import RELOCATIONS, Relocation, Relocator
 from kempe.problem import Problem
+from kempe.search.matching import match
 from random_problems import random_problem
 
 

@@ -19,10 +19,10 @@ from kempe.engine.crowd import Floats
 from kempe.engine.params import MemeticParams
 from kempe.engine.sequential import SequentialDescent
 from kempe.engine.start import repeated
-from kempe.kskm.dsatur import any_colouring, first_colouring
-from kempe.kskm.shift import match
 from kempe.problem import Centroids, Colours, Problem
 from kempe.search.descent import Context
+from kempe.search.first_colouring import any_colouring, first_colouring
+from kempe.search.matching import match
 from kempe.search.recorder import Recorder
 from kempe.search.result import Result, Solution, Statistics
 

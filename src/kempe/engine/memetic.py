@@ -27,10 +27,10 @@ from kempe.engine.sequential import SequentialDescent
 from kempe.engine.sketch import Sketch
 from kempe.engine.start import Starts
 from kempe.exceptions import NoSolutionFoundError
-from kempe.kskm.shift import match
 from kempe.problem import Colours, Problem
 from kempe.search.descent import Budget, Context
 from kempe.search.empty import full_solution
+from kempe.search.matching import match
 from kempe.search.recorder import Recorder
 from kempe.search.result import Result, Solution
 from kempe.search.seeding import Init

@@ -10,9 +10,9 @@ from kempe.engine.limits import SizedStarts
 from kempe.engine.params import Plan
 from kempe.engine.sequential import SequentialDescent
 from kempe.engine.warm import checked_labels, colours_of_labels, is_labels
-from kempe.kskm.dsatur import any_colouring, first_colouring, starting_solution
 from kempe.problem import Centroids, Colours, Problem
 from kempe.search.descent import Context
+from kempe.search.first_colouring import any_colouring, first_colouring, starting_solution
 from kempe.search.seeding import Init, refined_centroids, starting_centroids
 
 # Another round of saturation-ordered assignment must have lowered the inertia by this share.

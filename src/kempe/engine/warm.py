@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from kempe import _core
 from kempe.exact.assigner import ExactAssigner
 from kempe.graph import CannotLinkGraph
-from kempe.kskm.dsatur import first_colouring
 from kempe.problem import Colours, Problem
 from kempe.search.descent import Context
+from kempe.search.first_colouring import first_colouring
 
 # Parts of the graph up to so many supernodes are repaired exactly, with so much effort at most.
 EXACT_UP_TO = 24

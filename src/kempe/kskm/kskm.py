@@ -10,7 +10,6 @@ import numpy as np
 
 from kempe.exceptions import NoSolutionFoundError
 from kempe.kskm.assignment import SimultaneousDescent
-from kempe.kskm.dsatur import starting_solution
 from kempe.kskm.exact import ExactDescent, ExactParams, exact_start
 from kempe.kskm.mwis import Method
 from kempe.kskm.perturb import perturb, perturb_independently
@@ -18,6 +17,7 @@ from kempe.kskm.shift import Relocation, RelocationKind, Relocator
 from kempe.problem import Centroids, Colours, Problem
 from kempe.search.descent import Context, Descent
 from kempe.search.empty import full_solution
+from kempe.search.first_colouring import starting_solution
 from kempe.search.recorder import Recorder
 from kempe.search.result import Result, Solution
 from kempe.search.seeding import Init, starting_centroids

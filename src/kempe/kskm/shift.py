@@ -13,13 +13,12 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
-from scipy.spatial.distance import cdist
 
 from kempe.kskm.perturb import random_combination, weights_and_sizes
 from kempe.kskm.sdp import denoised_points
 from kempe.problem import Centroids, Colours, Problem
 from kempe.search.empty import means_or_points
+from kempe.search.matching import match
 from kempe.search.relocation import relocated_centroids
 
 RelocationKind: TypeAlias = Literal["kmeans", "sdp", "reposition", "coincide", "replace"]
@@ -112,17 +111,6 @@ class Relocator:
     @cached_property
     def _denoised(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         return denoised_points(self.problem)
-
-
-def match(centroids: Centroids, weight: NDArray[np.float64], targets: Centroids) -> Centroids:
-    """Order the targets so that moving every cluster to its target costs least.
-
-    Up to a constant for each cluster, the cost of all its supernodes about a target is the
-    cluster's weight times the squared distance of its mean to the target.
-    """
-    cost = weight[:, None] * cdist(centroids, targets, "sqeuclidean")
-    _, column = linear_sum_assignment(cost)
-    return targets[column]
 
 
 def _reposition_targets(

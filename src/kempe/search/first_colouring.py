@@ -1,4 +1,4 @@
-"""DSATURAssignment, Algorithm 5 of the paper: the first colouring of every search.
+"""The first colouring of every search: DSATURAssignment, Algorithm 5 of the paper.
 
 Supernodes in saturation order go to the nearest admissible centroid. Where that gets stuck, classic
 DSATUR ignores the centroids but needs fewer colours, and where that gets stuck as well, tabu search
@@ -11,9 +11,9 @@ from kempe import _core
 from kempe.exceptions import NoSolutionFoundError
 from kempe.graph.check import colour_or_explain
 from kempe.graph.colouring import cheapest_names, colour_graph
-from kempe.kskm.shift import match
 from kempe.problem import Centroids, Colours
 from kempe.search.descent import Context, Descent
+from kempe.search.matching import match
 
 
 def starting_solution(

@@ -7,8 +7,8 @@ import pytest
 
 from kempe import Constraints, InfeasibleConstraintsError, NoSolutionFoundError, _core
 from kempe.kskm.assignment import SimultaneousDescent
-from kempe.kskm.dsatur import any_colouring, first_colouring, starting_solution
 from kempe.problem import Problem
+from kempe.search.first_colouring import any_colouring, first_colouring, starting_solution
 from kempe.search.seeding import starting_centroids
 from random_problems import context_of, random_problem
 
