@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+import signal
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from sklearn.metrics import silhouette_score
 from sklearn.model_selection import GridSearchCV
 
 from kempe import KSKM, Constraints, InfeasibleConstraintsError, KempeKMeans, choose_k, selection
+from kempe.search import Callbacks
 from kempe.selection import Candidate, Choice, held_out_scores, pair_score, pair_scorer
 
 
@@ -160,3 +162,43 @@ def test_a_choice_is_written_and_drawn(blobs, tmp_path):
     ]
     assert any(text.get_text() == "not permitted" for text in figure.axes[0].texts)
     assert len(choose_k(X, [2, 3], estimator=quick()).plot().axes) == 2
+
+
+class CtrlC(Callbacks):
+    """Presses Ctrl-C in a certain fit, counted from 1, when it has a clustering."""
+
+    def __init__(self, fit):
+        self.left = fit
+
+    def __deepcopy__(self, memo):
+        return self  # estimators are cloned for every fit
+
+    def on_start(self, problem):
+        self.left -= 1
+
+    def on_iteration(self, state):
+        if self.left == 0:
+            signal.raise_signal(signal.SIGINT)
+
+
+PAIRS = {"cannot_link": [(0, 30), (30, 60), (0, 60)], "must_link": [(0, 1), (30, 31), (60, 61)]}
+
+
+@pytest.mark.parametrize("fit", [4, 5, 6])  # with all pairs, and with a part of them
+def test_ctrl_c_ends_the_choice_and_marks_the_number_that_it_cut(blobs, fit):
+    pressed = CtrlC(fit)
+    model = quick().set_params(callbacks=pressed)
+    choice = choose_k(blobs[0], [3, 4, 5], **PAIRS, estimator=model, n_splits=2)
+    assert [item.status for item in choice.candidates] == ["ok", "interrupted"]
+    assert pressed.left == 0  # no further fit was begun
+    cut = choice.candidates[1]
+    assert cut.inertia > 0
+    assert math.isnan(cut.silhouette)
+    assert choice.suggested == 3
+
+
+def test_ctrl_c_before_anything_is_known_is_raised(blobs):
+    for fit in (1, 2):
+        model = quick().set_params(callbacks=CtrlC(fit))
+        with pytest.raises(KeyboardInterrupt):
+            choose_k(blobs[0], [3, 4], **PAIRS, estimator=model, n_splits=2)

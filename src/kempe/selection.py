@@ -21,7 +21,7 @@ from sklearn.metrics import silhouette_score
 from kempe.clusterer import ConstrainedClusterer
 from kempe.constraints import Constraints, as_constraints
 from kempe.engine.kempe_kmeans import KempeKMeans
-from kempe.exceptions import InfeasibleConstraintsError, NoSolutionFoundError
+from kempe.exceptions import InfeasibleConstraintsError, Interrupted, NoSolutionFoundError
 from kempe.storage import replacing
 
 if TYPE_CHECKING:
@@ -106,12 +106,25 @@ def held_out_scores(
     array of shape (n_splits,)
         A :func:`pair_score` for each split; NaN where every pair that was held out follows from
         the others.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If Ctrl-C ended one of the fits: its score would be that of a search cut short.
     """
     scores = []
     for rng in np.random.default_rng(random_state).spawn(n_splits):
         fitting, scoring = constraints.split(held_out, random_state=rng)
-        scores.append(pair_score(clone(estimator).fit(X, constraints=fitting).labels_, scoring))
+        model = clone(estimator).fit(X, constraints=fitting)
+        if _is_cut(model):
+            raise Interrupted
+        scores.append(pair_score(model.labels_, scoring))
     return np.array(scores)
+
+
+def _is_cut(model: ConstrainedClusterer) -> bool:
+    """Whether Ctrl-C ended a fit, which then has the best clustering so far."""
+    return model.result_.stop_reason == "interrupted"
 
 
 @dataclass(frozen=True)
@@ -123,7 +136,8 @@ class Candidate:
     n_clusters
         The number.
     status
-        ``"ok"``; ``"infeasible"`` if the pairs need more clusters; ``"not found"``.
+        ``"ok"``; ``"infeasible"`` if the pairs need more clusters; ``"not found"``;
+        ``"interrupted"`` if Ctrl-C came meanwhile, and there is no more than an inertia, if any.
     inertia, silhouette
         Of the clustering with all pairs.
     held_out, held_out_error
@@ -145,7 +159,7 @@ class Choice:
     Attributes
     ----------
     candidates
-        In ascending order.
+        In ascending order; after Ctrl-C, as far as they were tried.
     needed, known_to_work
         The smallest number that the pairs permit lies between these; both are 1 without
         cannot-link pairs.
@@ -220,7 +234,8 @@ def choose_k(
     """Try several numbers of clusters.
 
     For each of them the data is clustered once with all pairs, for inertia and silhouette, and
-    ``n_splits`` times with a part of the pairs, for the score on the others.
+    ``n_splits`` times with a part of the pairs, for the score on the others. Ctrl-C ends it with
+    the numbers that were tried by then, if there are any.
 
     Parameters
     ----------
@@ -253,12 +268,18 @@ def choose_k(
     model = KempeKMeans(random_state=random_state) if estimator is None else estimator
     any_pairs = bool(pairs.must_link.size or pairs.cannot_link.size)
     splits = {"n_splits": n_splits if any_pairs else 0, "held_out": held_out}
-    tried = [
-        Candidate(k, "infeasible")
-        if k < known.lower_bound
-        else _candidate(clone(model).set_params(n_clusters=k), X, pairs, splits, random_state)
-        for k in wanted
-    ]
+    tried: list[Candidate] = []
+    for k in wanted:
+        if k < known.lower_bound:
+            tried.append(Candidate(k, "infeasible"))
+            continue
+        own = clone(model).set_params(n_clusters=k)
+        tried.append(_candidate(own, X, pairs, splits, random_state))
+        if tried[-1].status == "interrupted":
+            break
+    cut = tried[-1].status == "interrupted"
+    if cut and all(item.status in ("infeasible", "interrupted") for item in tried):
+        raise Interrupted  # nothing is known yet
     return Choice(tried, known.lower_bound, known.upper_bound)
 
 
@@ -271,7 +292,12 @@ def _candidate(
 ) -> Candidate:
     try:
         model.fit(X, constraints=pairs)
+        if _is_cut(model):
+            return Candidate(model.n_clusters, "interrupted", model.inertia_)
         scores = held_out_scores(model, X, pairs, **splits, random_state=seed)
+    except Interrupted:
+        inertia = getattr(model, "inertia_", math.nan)
+        return Candidate(model.n_clusters, "interrupted", inertia)
     except InfeasibleConstraintsError:
         return Candidate(model.n_clusters, "infeasible")
     except NoSolutionFoundError:
