@@ -199,3 +199,26 @@ def test_missing_dask_is_told(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "dask.array", None)
     with pytest.raises(ImportError, match=r"pip install 'kempe\[dask\]'"):
         tasks.library()
+
+
+def weights_in_parts(*lengths):
+    return dd.from_delayed(
+        [dask.delayed(pd.Series)(np.ones(length)) for length in lengths],
+        meta=pd.Series(dtype=float),
+        verify_meta=False,
+    )
+
+
+@pytest.mark.parametrize("lengths", [(500, 700), (0, 1200), (600, 0), (1200, 0)])
+def test_weights_in_other_parts_than_the_rows_are_refused(frame, lengths):
+    rows = dd.from_pandas(frame[["a", "b", "c"]], npartitions=2)
+    with pytest.raises(ValueError, match="sample_weight has other parts than X"):
+        KempeKMeans(3).fit(rows, sample_weight=weights_in_parts(*lengths))
+
+
+def test_an_unknown_column_of_ids_is_refused_with_those_that_there_are(frame, case):
+    rows = dd.from_pandas(frame, npartitions=2)
+    with pytest.raises(ValueError, match="X has no column 'nmae' of ids; it has a, b, c, name"):
+        KempeKMeans(3).fit(rows, must_link=[("row 1", "row 2")], ids="nmae")
+    with pytest.raises(TypeError, match="ids='name' is a column, but X is no data frame"):
+        KempeKMeans(3).fit(da.from_array(case.X), must_link=[("row 1", "row 2")], ids="name")

@@ -22,7 +22,7 @@ from kempe.clusterer import check_squares
 from kempe.dask.cells import summary
 from kempe.dask.descent import Descender, Found
 from kempe.dask.pairs import NamedRows, named_rows
-from kempe.dask.parts import Parts
+from kempe.dask.parts import Parts, is_frame
 from kempe.dask.progress import ConvergenceBar
 from kempe.dask.results import (
     distances_of_part,
@@ -200,7 +200,7 @@ class KempeKMeans(OnOneMachine):
             If workers died over the same part of the data, one after the other.
         """
         if isinstance(ids, str):
-            X, ids = X.drop(columns=[ids]), X[ids]
+            X, ids = _without_ids(X, ids)
         parts = Parts.of(X, sample_weight)
         self._check(parts)
         named = named_rows(parts, must_link, cannot_link, constraints, ids)
@@ -389,3 +389,13 @@ def _ends_descents(rule: StoppingRule) -> bool:
 
 def _both(rows: NDArray[Any], weight: NDArray[np.float64]) -> tuple[NDArray[Any], ...]:
     return rows, weight
+
+
+def _without_ids(X: Any, name: str) -> tuple[Any, Any]:
+    """Part the column of ids from a data frame."""
+    if not is_frame(X):
+        raise TypeError(f"ids={name!r} is a column, but X is no data frame")
+    if name not in X.columns:
+        listed = ", ".join(map(str, X.columns))
+        raise ValueError(f"X has no column {name!r} of ids; it has {listed}")
+    return X.drop(columns=[name]), X[name]

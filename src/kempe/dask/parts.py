@@ -46,13 +46,13 @@ class Facts:
     fault: str
 
     @classmethod
-    def of(cls, rows: NDArray[Any], weight: NDArray[np.float64]) -> Facts:
-        """Look at one part."""
-        if not len(rows):
+    def of(cls, rows: NDArray[Any], weight: NDArray[np.float64], weighted: bool) -> Facts:
+        """Look at one part, whose rows have weights or not."""
+        fault = _fault(rows, weight, weighted)
+        if fault or not len(rows):
             nothing = np.zeros(rows.shape[1])
             low, high = nothing + np.inf, nothing - np.inf
-            return cls(np.array([0]), 0.0, np.inf, nothing, low, high, "")
-        fault = _fault(rows, weight)
+            return cls(np.array([len(rows)]), 0.0, np.inf, nothing, low, high, fault)
         some = weight[weight > 0]
         sums = weight @ rows if weight.size else rows.sum(axis=0, dtype=np.float64)
         return cls(
@@ -62,7 +62,7 @@ class Facts:
             np.asarray(sums, dtype=np.float64),
             rows.min(axis=0).astype(np.float64),
             rows.max(axis=0).astype(np.float64),
-            fault,
+            "",
         )
 
     @classmethod
@@ -79,10 +79,10 @@ class Facts:
         )
 
 
-def _fault(rows: NDArray[Any], weight: NDArray[np.float64]) -> str:
+def _fault(rows: NDArray[Any], weight: NDArray[np.float64], weighted: bool) -> str:
     if not np.isfinite(rows).all():
         return "Input X contains NaN or infinity"
-    if weight.size and weight.size != len(rows):
+    if weighted and weight.size != len(rows):
         return "sample_weight has other parts than X"
     if not np.isfinite(weight).all() or (weight < 0).any():
         return "sample_weight has negative entries, NaN or infinity"
@@ -107,6 +107,8 @@ class Parts:
         Their names, if they have any.
     dtype
         float32 or float64.
+    weighted
+        Whether rows have weights.
     """
 
     source: Any
@@ -115,6 +117,7 @@ class Parts:
     n_features: int
     names: NDArray[np.object_] | None
     dtype: np.dtype[Any]
+    weighted: bool
 
     @classmethod
     def of(cls, X: Any, sample_weight: Any = None) -> Parts:
@@ -136,7 +139,7 @@ class Parts:
         weights = [np.empty(0)] * len(raw)
         if sample_weight is not None:
             weights = _weights(sample_weight, X, len(raw))
-        return cls(X, raw, weights, width, names, dtype)
+        return cls(X, raw, weights, width, names, dtype, sample_weight is not None)
 
     def __len__(self) -> int:
         return len(self.raw)
@@ -175,7 +178,7 @@ class Parts:
     @cached_property
     def facts(self) -> Facts:
         """Look at all rows once."""
-        parts = self.map(Facts.of, name="facts")
+        parts = self.map(Facts.of, self.weighted, name="facts")
         facts: Facts = compute([tree(Facts.merged, parts)])[0]
         if facts.fault:
             raise ValueError(facts.fault)
