@@ -3,11 +3,13 @@
 #include <cmath>
 #include <limits>
 #include <stdexcept>
+#include <unordered_set>
 #include <vector>
 
 #include "basics/arrays.h"
 #include "basics/checks.h"
 #include "basics/random.h"
+#include "basics/stopper.h"
 #include "module.h"
 #include "problem/instance.h"
 
@@ -24,10 +26,18 @@ std::size_t draw(const std::vector<double>& mass, double total, Random& random) 
     return mass.size() - 1;
 }
 
+// Add candidates that have not been chosen, the first that there are, until there are k.
+void fill(std::vector<Vertex>& chosen, const std::vector<Vertex>& candidates, int k) {
+    const std::unordered_set<Vertex> known(chosen.begin(), chosen.end());
+    for (std::size_t i = 0; chosen.size() < static_cast<std::size_t>(k); ++i)
+        if (!known.contains(candidates[i])) chosen.push_back(candidates[i]);
+}
+
+// When the time is up, the seeds that are missing are not chosen by anything.
 template <class T, class Distance>
 std::vector<Vertex> seed_vertices(const Instance& instance, const Points<T>& points,
                                   Distance distance, const std::vector<Vertex>& candidates, int k,
-                                  Random& random) {
+                                  Random& random, Stopper* stopper) {
     const std::size_t n = candidates.size();
     const int trials = 2 + static_cast<int>(std::log(static_cast<double>(k)));
     std::vector<double> nearest(n, std::numeric_limits<double>::infinity());
@@ -40,6 +50,10 @@ std::vector<Vertex> seed_vertices(const Instance& instance, const Points<T>& poi
         std::size_t best_position = 0;
         const int rounds = c == 0 ? 1 : trials;
         for (int t = 0; t < rounds; ++t) {
+            if (stopper != nullptr && stopper->look()) {
+                fill(chosen, candidates, k);
+                return chosen;
+            }
             // When every point coincides with a seed there is nothing to choose by.
             const std::size_t position =
                 total > 0 ? draw(mass, total, random) : random.below(static_cast<std::uint32_t>(n));
@@ -69,7 +83,7 @@ std::vector<Vertex> seed_vertices(const Instance& instance, const Points<T>& poi
 }
 
 Out1<Vertex> kmeans_plus_plus(const Instance& instance, In1<Vertex> candidates, int k,
-                              std::uint64_t seed) {
+                              std::uint64_t seed, Stopper* stopper) {
     check_vertices(candidates, instance.size);
     const std::vector<Vertex> list(candidates.data(), candidates.data() + candidates.shape(0));
     check_n_clusters(k);
@@ -79,7 +93,7 @@ Out1<Vertex> kmeans_plus_plus(const Instance& instance, In1<Vertex> candidates, 
     Random random(seed);
     return to_numpy(unlocked([&] {
         return with_distances(instance, [&](const auto& points, auto distance) {
-            return seed_vertices(instance, points, distance, list, k, random);
+            return seed_vertices(instance, points, distance, list, k, random, stopper);
         });
     }));
 }
@@ -88,7 +102,7 @@ Out1<Vertex> kmeans_plus_plus(const Instance& instance, In1<Vertex> candidates, 
 
 void bind_seeding(nb::module_& m) {
     m.def("kmeans_plus_plus", &kmeans_plus_plus, nb::arg("instance"), nb::arg("candidates"),
-          nb::arg("n_clusters"), nb::arg("seed"));
+          nb::arg("n_clusters"), nb::arg("seed"), nb::arg("stopper").none() = nb::none());
 }
 
 }  // namespace kempe

@@ -125,8 +125,13 @@ def points(instance: Instance, vertices: _Ints) -> _Floats:
 def is_proper(graph: Graph, colours: _Ints) -> bool:
     """Whether no edge joins two vertices of one colour."""
 
-def saturation_assignment(instance: Instance, centroids: _Floats) -> tuple[_Ints, int]:
-    """Nearest admissible centroid in saturation order; the vertex that got stuck, or -1."""
+def saturation_assignment(
+    instance: Instance, centroids: _Floats, stopper: Stopper | None = None
+) -> tuple[_Ints, int]:
+    """Nearest admissible centroid in saturation order; the vertex that got stuck, or -1.
+
+    What is left when the stopper says so gets any admissible one.
+    """
 
 def dsatur(graph: Graph, n_clusters: int) -> tuple[_Ints, int]:
     """Classic DSATUR colouring; the vertex that got stuck, or -1."""
@@ -225,8 +230,17 @@ def anneal(
     from ``cheap`` to ``expensive``; a sweep tries as many moves as there are vertices.
     """
 
-def kmeans_plus_plus(instance: Instance, candidates: _Ints, n_clusters: int, seed: int) -> _Ints:
-    """Supernodes drawn by greedy k-means++ from ``candidates``."""
+def kmeans_plus_plus(
+    instance: Instance,
+    candidates: _Ints,
+    n_clusters: int,
+    seed: int,
+    stopper: Stopper | None = None,
+) -> _Ints:
+    """Supernodes drawn by greedy k-means++ from ``candidates``.
+
+    Those that are missing when the stopper says so are any others.
+    """
 
 def refine_centroids(
     instance: Instance, vertices: _Ints, centroids: _Floats, share: float, stopper: Stopper

@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import cache
 from inspect import signature
-from math import isfinite, isqrt, log2
+from math import inf, isfinite, isqrt, log2
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, ClassVar, Self, TypeAlias, TypeGuard
@@ -114,6 +114,8 @@ class ConstrainedClusterer(
     n_features_in_: int
     result_: Result
 
+    _begun: float  # when the fit that is running was begun
+
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(
         self,
@@ -165,6 +167,7 @@ class ConstrainedClusterer(
     def _build_problem(
         self, X: ArrayLike, constraints: Constraints, sample_weight: ArrayLike | None
     ) -> Problem:
+        self._begun = time.perf_counter()
         data = self._validate_rows(X, reset=True)
         if constraints.soft.count and not self._takes_soft_pairs:
             raise ValueError(
@@ -238,7 +241,8 @@ class ConstrainedClusterer(
         settings = {"method": type(self).__name__, **self.get_params(deep=False)}
         # A search of supernodes does not know what it was made on.
         origin = Origin.of(X, problem.constraints, problem.row_weight, settings)
-        self.__dict__.pop("cluster_names_", None)  # those of an earlier fit
+        for name in ("cluster_names_", "_begun"):  # those of an earlier fit, and what fitting needs
+            self.__dict__.pop(name, None)
         # All at once: Ctrl-C leaves no model of which a part is from an earlier fit.
         self.__dict__.update(
             labels_=problem.labels(colours),
@@ -391,19 +395,16 @@ class ConstrainedClusterer(
         problem: Problem,
         rules: Iterable[StoppingRule] = (),
         *,
-        spent: float = 0.0,
         shown: Sequence[Callbacks] | None = None,
     ) -> Recorder:
         """Make a recorder with the given rules, what is left of the time, and the callbacks.
 
         Parameters
         ----------
-        spent
-            Seconds that the time limit has lost already.
         shown
             What shows the search; by default what ``verbose`` asks for.
         """
-        limit = [] if self.time_limit is None else [TimeLimit(self.time_limit - spent)]
+        limit = [] if self.time_limit is None else [TimeLimit(max(0.0, self._seconds_left))]
         given = self.callbacks or ()
         own = [given] if isinstance(given, Callbacks) else list(given)
         for callback in own:
@@ -412,6 +413,14 @@ class ConstrainedClusterer(
         every = [*rules, *limit]
         shown = display(self.verbose, every) if shown is None else shown
         return Recorder(problem, every, [*own, *shown])
+
+    @property
+    def _seconds_left(self) -> float:
+        """What is left of the time limit, which counts from the beginning of ``fit``."""
+        if self.time_limit is None:
+            return inf
+        now = time.perf_counter()
+        return self.time_limit - (now - getattr(self, "_begun", now))
 
     def _generator(self) -> np.random.Generator:
         seed = _random_state(self.random_state).randint(2**31 - 1)
@@ -466,13 +475,11 @@ class SearchingClusterer(ConstrainedClusterer):
             Searches once; by default ``_search`` does.
         """
         search = self._search if search is None else search
-        started = time.perf_counter()
         best: Result | None = None
         failure: Exception | None = None
         for rng in self._generator().spawn(self.n_init):
-            spent = time.perf_counter() - started
             try:
-                with self._recorder(problem, self._rules(problem), spent=spent) as recorder:
+                with self._recorder(problem, self._rules(problem)) as recorder:
                     result = search(problem, recorder, rng)
             except NoSolutionFoundError as error:
                 failure = failure or error
@@ -486,7 +493,7 @@ class SearchingClusterer(ConstrainedClusterer):
                 if result.stop_reason in self._ends_all:
                     best = replace(best, stop_reason=result.stop_reason)
                     break
-            if self.time_limit is not None and time.perf_counter() - started >= self.time_limit:
+            if self._seconds_left <= 0:
                 break
         if best is None:
             assert failure is not None

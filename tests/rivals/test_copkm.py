@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from kempe import Constraints, NoSolutionFoundError
+from kempe import Constraints, NoSolutionFoundError, _core
 from kempe.problem import Problem
 from kempe.rivals import CLCKM, COPKM, COPKM_P, ICOPKM
 from kempe.rivals.alternation import rows_or_given
@@ -115,7 +115,11 @@ def test_random_centroids_are_rows_and_not_means_of_supernodes():
     X = np.array([[0.0], [1.0], [2.0], [9.0]])
     problem = Problem.build(X, Constraints([(0, 1), (1, 2)], None), n_clusters=3)
     starts = {
-        tuple(np.sort(rows_or_given(problem, "random", np.random.default_rng(s)).ravel()))
+        tuple(
+            np.sort(
+                rows_or_given(problem, "random", np.random.default_rng(s), _core.Stopper()).ravel()
+            )
+        )
         for s in range(40)
     }
     rows = (X - problem.shift).ravel()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -199,6 +198,7 @@ class KempeKMeans(OnOneMachine):
         WorkerLostError
             If workers died over the same part of the data, one after the other.
         """
+        self._begun = time.perf_counter()
         if isinstance(ids, str):
             X, ids = _without_ids(X, ids)
         parts = Parts.of(X, sample_weight)
@@ -249,24 +249,23 @@ class KempeKMeans(OnOneMachine):
         )
 
     def _remember_names(self, parts: Parts) -> None:
-        for name in ("cluster_names_", "feature_names_in_"):  # those of an earlier fit
+        for name in ("cluster_names_", "feature_names_in_", "_begun"):  # of an earlier fit
             self.__dict__.pop(name, None)
         if parts.names is not None:
             self.feature_names_in_ = parts.names
 
     def _best(self, descender: Descender) -> Found:
         """Search summaries and go down from there, or go down from several starts."""
-        started = time.perf_counter()
         if self.max_mutations != 0:
             cells = summary(descender.free, int(self.n_cells))
             problem = descender.gathered.beside(cells.points, cells.weight, cells.within)
             if problem.n_supernodes >= self.n_clusters:
-                return self._searched(descender, problem, started)
+                return self._searched(descender, problem)
         best: Found | None = None
         for rng in self._generator().spawn(self.n_init):
             start = partial(self._start, descender, rng)
             try:
-                with self._descent_recorder(descender, started) as recorder:
+                with self._descent_recorder(descender) as recorder:
                     found = descender.from_centroids(start, recorder, rng)
             except Interrupted:
                 if best is None:
@@ -284,18 +283,20 @@ class KempeKMeans(OnOneMachine):
             return drawn_centroids(parts, origin, self.init, k, rng)
         return checked_centroids(self.init, (k, parts.n_features)) - origin
 
-    def _searched(self, descender: Descender, problem: Problem, started: float) -> Found:
+    def _searched(self, descender: Descender, problem: Problem) -> Found:
         found = self._solve(problem)
-        with self._descent_recorder(descender, started) as recorder:
+        with self._descent_recorder(descender) as recorder:
             return descender.from_search(problem, found, recorder, self._generator())
 
-    def _descent_recorder(self, descender: Descender, started: float) -> Recorder:
+    def _descent_recorder(self, descender: Descender) -> Recorder:
         """Make a recorder for a descent on all rows, which no number of mutations ends."""
-        spent = time.perf_counter() - started
         rules = [rule for rule in self._rules(descender.problem) if _ends_descents(rule)]
-        limit = math.inf if self.time_limit is None else self.time_limit - spent
-        bar = [ConvergenceBar(descender.parts.n_rows, limit)] if self.verbose == 1 else None
-        return self._recorder(descender.problem, rules, spent=spent, shown=bar)
+        bar = (
+            [ConvergenceBar(descender.parts.n_rows, self._seconds_left)]
+            if self.verbose == 1
+            else None
+        )
+        return self._recorder(descender.problem, rules, shown=bar)
 
     def predict(self, X: Any) -> Any:  # type: ignore[override]
         """Give the nearest cluster of each row; no constraints apply to new rows.

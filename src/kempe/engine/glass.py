@@ -95,9 +95,11 @@ def _repaired(context: Context, colours: Colours) -> Colours:
 def _unconstrained(context: Context) -> Colours:
     """Give the clusters of plain k-means, which may violate cannot-link pairs."""
     problem = context.problem
-    centroids = starting_centroids(problem, "k-means++", context.rng)
+    centroids = starting_centroids(problem, "k-means++", context.rng, context.stopper)
     colours = _nearest(problem, centroids)
     for _ in range(ROUNDS):
+        if context.stopper.look():
+            break
         again = _nearest(problem, problem.means(colours)[0])
         if (again == colours).all():
             break

@@ -81,7 +81,7 @@ class Starts:
     def _draw(self, context: Context, number: int) -> Colours:
         drawn = self.init if isinstance(self.init, str) else "k-means++"
         init = self.init if self.is_given(number) else drawn
-        centroids = starting_centroids(context.problem, init, context.rng)
+        centroids = starting_centroids(context.problem, init, context.rng, context.stopper)
         exhaustive = self.plan.exhaustive_start
         sampled = self._is_sampled(context.problem)
         if sampled:
@@ -140,7 +140,7 @@ def repeated(
             break
         next_context = context if at is None else at(centroids)
         problem = next_context.problem
-        again, stuck = _core.saturation_assignment(problem.core, centroids)
+        again, stuck = _core.saturation_assignment(problem.core, centroids, context.stopper)
         if stuck >= 0:
             break
         centroids, _ = problem.means(again)

@@ -187,7 +187,7 @@ def kskm_search(
     context = recorder.context(rng)
 
     def search() -> None:
-        centroids = starting_centroids(problem, init, rng)
+        centroids = starting_centroids(problem, init, rng, recorder.stopper)
         start = first_clustering(context, centroids, descent, params)
         relocator = Relocator(problem, Relocation(params.relocation, params.alpha))
         iterate(context, start, descent, recorder, params.schedule(problem), relocator)

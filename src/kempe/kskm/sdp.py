@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from kempe import _core
 from kempe.problem import Problem
 
 LANDMARKS = 200
@@ -55,18 +56,20 @@ class Relaxation:
     apart: NDArray[np.bool_]
     k: int
 
-    def solve(self, iterations: int = ITERATIONS) -> _Matrix:
+    def solve(self, iterations: int = ITERATIONS, stopper: _core.Stopper | None = None) -> _Matrix:
         """Find ``Z``, non-negative and zero on ``apart``; the other conditions hold nearly."""
         # The matrices are small: more threads would mostly wait for each other.
         with threadpool_limits(limits=1, user_api="blas"):
-            return self._alternate(iterations)
+            return self._alternate(iterations, stopper)
 
-    def _alternate(self, iterations: int) -> _Matrix:
+    def _alternate(self, iterations: int, stopper: _core.Stopper | None) -> _Matrix:
         unit = self.root_weight / np.linalg.norm(self.root_weight)
         fixed = np.outer(unit, unit)
         cost = self._scaled_distortion(unit)
         allowed, dual, stiffness = fixed.copy(), np.zeros_like(fixed), FIRST_STIFFNESS
         for iteration in range(iterations):
+            if stopper is not None and stopper.look():
+                break
             free = _without(unit, allowed - dual - cost / stiffness)
             spectral = fixed + nearest_spectral(free, self.k - 1)
             before, allowed = allowed, np.where(self.apart, 0.0, np.maximum(spectral + dual, 0))
@@ -131,7 +134,9 @@ def relax(problem: Problem, vertices: NDArray[np.int64]) -> Relaxation:
     )
 
 
-def denoised_points(problem: Problem) -> tuple[_Matrix, _Vector]:
+def denoised_points(
+    problem: Problem, stopper: _core.Stopper | None = None
+) -> tuple[_Matrix, _Vector]:
     """Points averaged by the relaxed clustering, and their weights.
 
     Each point is replaced by the mean of its (fractional) cluster, so a k-means run over these
@@ -143,7 +148,7 @@ def denoised_points(problem: Problem) -> tuple[_Matrix, _Vector]:
     if vertices.size > limit:
         vertices = np.sort(np.random.default_rng(0).choice(vertices, limit, replace=False))
     relaxation = relax(problem, vertices)
-    matrix = relaxation.solve()
+    matrix = relaxation.solve(stopper=stopper)
     # Rows of a perfect solution sum to e; dividing by the sums found makes exact averages.
     sums = matrix @ relaxation.root_weight
     safe = np.where(sums > 0, sums, 1.0)

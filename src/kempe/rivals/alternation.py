@@ -215,7 +215,7 @@ class AlternatingClusterer(ConstrainedClusterer):
             )
 
     def _descend(self, problem: Problem, recorder: Recorder, rng: np.random.Generator) -> str:
-        centroids = rows_or_given(problem, self.init, rng)
+        centroids = rows_or_given(problem, self.init, rng, recorder.stopper)
         steps = alternate(
             problem,
             self._assignment(problem, rng, recorder.stopper),
@@ -232,16 +232,20 @@ class AlternatingClusterer(ConstrainedClusterer):
         return reason
 
 
-def rows_or_given(problem: Problem, init: Any, rng: np.random.Generator) -> Centroids:
+def rows_or_given(
+    problem: Problem, init: Any, rng: np.random.Generator, stopper: _core.Stopper
+) -> Centroids:
     """Give starting centroids, where ``"random"`` means rows as the publications have it.
 
     Rows, not supernodes: two of them may belong together, and none is the mean of its supernode.
     ``"sdp"`` means the centroids of a semidefinite relaxation.
     """
     if isinstance(init, str) and init == "sdp":
-        fallback = starting_centroids(problem, "k-means++", rng)
-        return kmeans(*denoised_points(problem), problem.n_clusters, rng, fallback)
+        fallback = starting_centroids(problem, "k-means++", rng, stopper)
+        denoised = denoised_points(problem, stopper)
+        late = stopper.look()
+        return fallback if late else kmeans(*denoised, problem.n_clusters, rng, fallback)
     if not isinstance(init, str) or init != "random":
-        return starting_centroids(problem, init, rng)
+        return starting_centroids(problem, init, rng, stopper)
     chosen = rng.choice(problem.n_rows, size=problem.n_clusters, replace=False)
     return np.ascontiguousarray(problem.rows[chosen], dtype=np.float64)

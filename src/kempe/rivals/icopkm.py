@@ -72,8 +72,11 @@ class ICOPKM(COPKM):
     def _assignment(
         self, problem: Problem, rng: np.random.Generator, stopper: _core.Stopper
     ) -> Assignment:
-        runs = (_unconstrained_centroids(problem, rng, stopper) for _ in range(self.n_runs))
-        total = sum(certainty(problem, centroids) for centroids in runs)
+        total = np.zeros(problem.n_supernodes)
+        for _ in range(self.n_runs):
+            if stopper.look():
+                break
+            total += certainty(problem, _unconstrained_centroids(problem, rng, stopper))
         return OrderedAssignment(np.argsort(-total, kind="stable").astype(np.int32))
 
 
@@ -91,9 +94,9 @@ def certainty(problem: Problem, centroids: Centroids) -> NDArray[np.float64]:
 def _unconstrained_centroids(
     problem: Problem, rng: np.random.Generator, stopper: _core.Stopper
 ) -> Centroids:
-    start = rows_or_given(problem, "random", rng)
+    start = rows_or_given(problem, "random", rng, stopper)
     steps = alternate(problem, nearest_assignment, start, stopper)
-    best, _ = descend(steps, not_improved, _ENSEMBLE_ITERATIONS)
+    best, _ = descend(steps, not_improved, _ENSEMBLE_ITERATIONS, watch=lambda step: stopper.look())
     return best.centroids
 
 

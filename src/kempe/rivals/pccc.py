@@ -215,7 +215,8 @@ class PCCC(ConstrainedClusterer):
             rounds = _Rounds(problem, recorder, soft, nearest, assign, self.quality)
 
             def search() -> None:
-                rounds.run(starting_centroids(problem, self.init, rng), self.repositioning)
+                start = starting_centroids(problem, self.init, rng, recorder.stopper)
+                rounds.run(start, self.repositioning)
 
             return recorder.follow(search)
 

@@ -186,7 +186,7 @@ class _Evolution:
         members: list[Step] = []
         for member in range(size):
             given: Any = init if member == 0 or isinstance(init, str) else "random"
-            start = rows_or_given(self.problem, given, self.rng)
+            start = rows_or_given(self.problem, given, self.rng, self.recorder.stopper)
             members.append(self._local_search(start, "member"))
             if self.recorder.should_stop():
                 break

@@ -39,6 +39,8 @@ def starting_solution(
         A colouring that is known already.
     """
     colours = first_colouring(context, centroids, exhaustive=exhaustive, known=known)
+    if context.stopper.look():
+        return colours
     matched = match(*context.problem.means(colours), centroids)
     return descent.settle(context, colours, matched)
 
@@ -65,7 +67,7 @@ def first_colouring(
         If none was found.
     """
     problem = context.problem
-    colours, stuck = _core.saturation_assignment(problem.core, centroids)
+    colours, stuck = _core.saturation_assignment(problem.core, centroids, context.stopper)
     if stuck < 0:
         return colours
     colours = any_colouring(context, exhaustive=exhaustive, known=known)

@@ -25,7 +25,9 @@ SAMPLED_PER_CLUSTER = 128
 REFINED = 1e-6
 
 
-def starting_centroids(problem: Problem, init: Init, rng: np.random.Generator) -> Centroids:
+def starting_centroids(
+    problem: Problem, init: Init, rng: np.random.Generator, stopper: _core.Stopper | None = None
+) -> Centroids:
     """Give k centroids in the problem's coordinates.
 
     Parameters
@@ -33,10 +35,14 @@ def starting_centroids(problem: Problem, init: Init, rng: np.random.Generator) -
     init
         ``"k-means++"``, ``"random"`` (supernodes at random) or an array of shape
         (n_clusters, n_features) in the coordinates of the user's data.
+    stopper
+        Ends k-means++, which may take long where clusters are many; supernodes that it had no time
+        to choose are any.
     """
     if isinstance(init, str):
-        choose = _plus_plus if init == "k-means++" else _random_supernodes
-        return problem.points(choose(problem, rng))
+        if init == "k-means++":
+            return problem.points(_plus_plus(problem, rng, stopper))
+        return problem.points(_random_supernodes(problem, rng))
     wanted = (problem.n_clusters, problem.n_features)
     return np.ascontiguousarray(checked_centroids(init, wanted) - problem.shift)
 
@@ -68,14 +74,16 @@ def refined_centroids(
     return centroids
 
 
-def _plus_plus(problem: Problem, rng: np.random.Generator) -> NDArray[np.int32]:
+def _plus_plus(
+    problem: Problem, rng: np.random.Generator, stopper: _core.Stopper | None
+) -> NDArray[np.int32]:
     k = problem.n_clusters
     trials = 2 + int(math.log(k))
     affordable = SEEDING_BUDGET // (k * trials * max(1, problem.n_features))
     size = max(affordable, SEEDED_PER_CLUSTER * k)
     too_many = size < problem.n_supernodes
     candidates = _drawn(problem.n_supernodes, size, rng) if too_many else problem.everyone
-    return _core.kmeans_plus_plus(problem.core, candidates, k, int(rng.integers(2**63)))
+    return _core.kmeans_plus_plus(problem.core, candidates, k, int(rng.integers(2**63)), stopper)
 
 
 def _drawn(size: int, wanted: int, rng: np.random.Generator) -> NDArray[np.int32]:
