@@ -75,7 +75,13 @@ class ExactParams:
 
     @classmethod
     def of(cls, exact: bool | Solver | ExactParams) -> ExactParams | None:
-        """Give the settings that the parameter ``exact`` of ``KSKM`` stands for."""
+        """Give the settings that the parameter ``exact`` of ``KSKM`` stands for.
+
+        Parameters
+        ----------
+        exact
+            What ``KSKM`` takes; ``None`` comes of ``False``.
+        """
         if isinstance(exact, ExactParams):
             return exact
         if isinstance(exact, str):
