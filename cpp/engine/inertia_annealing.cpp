@@ -55,7 +55,7 @@ class FollowingCosts {
 
 // The lowest proper colouring that a sweep ended with, and the last colouring if there was none.
 std::vector<Colour> anneal(const Instance& instance, const Colour* start, int k,
-                           const Schedule& schedule, std::uint64_t seed, Stopper& stopper) {
+                           const Cooling& cooling, std::uint64_t seed, Stopper& stopper) {
     std::vector<Colour> best;
     FollowingCosts costs(instance, start, k);
     Annealing search(instance.graph, costs.data(), k, start, seed);
@@ -67,8 +67,8 @@ std::vector<Colour> anneal(const Instance& instance, const Colour* start, int k,
         lowest = inertia;
         best = search.colours();
     };
-    schedule.follow(stopper, sweep);
-    schedule.quench().follow(stopper, sweep);
+    cooling.follow(stopper, sweep);
+    cooling.quench().follow(stopper, sweep);
     return best.empty() ? search.colours() : best;
 }
 
@@ -77,12 +77,12 @@ Out1<Colour> anneal_inertia(const Instance& instance, In1<Colour> colours, int k
                             std::uint64_t seed, Stopper& stopper) {
     check_n_clusters(k);
     check_colours(colours, instance.size, k);
-    const Schedule schedule{sweeps, hot, cold, cheap, expensive};
-    schedule.check();
+    const Cooling cooling{sweeps, hot, cold, cheap, expensive};
+    cooling.check();
     return to_numpy(unlocked([&] {
         if (k == 1 || instance.size == 0)
             return std::vector<Colour>(colours.data(), colours.data() + instance.size);
-        return anneal(instance, colours.data(), k, schedule, seed, stopper);
+        return anneal(instance, colours.data(), k, cooling, seed, stopper);
     }));
 }
 

@@ -14,11 +14,11 @@ Out1<Colour> anneal(const StoredGraph& stored, In2<double> costs, In1<Colour> co
     check_costs(costs, graph.size);
     const int k = static_cast<int>(costs.shape(1));
     check_colours(colours, graph.size, k);
-    const Schedule schedule{sweeps, hot, cold, cheap, expensive};
-    schedule.check();
+    const Cooling cooling{sweeps, hot, cold, cheap, expensive};
+    cooling.check();
     return to_numpy(unlocked([&] {
         Annealing search(graph, costs.data(), k, colours.data(), seed);
-        if (k > 1 && graph.size > 0) search.run(schedule, stopper);
+        if (k > 1 && graph.size > 0) search.run(cooling, stopper);
         return search.best();
     }));
 }

@@ -18,7 +18,7 @@
 namespace kempe {
 
 // What the temperature and the price of an edge within a cluster do while sweeps go by.
-struct Schedule {
+struct Cooling {
     int sweeps;
     double hot, cold;         // temperatures
     double cheap, expensive;  // prices
@@ -30,7 +30,7 @@ struct Schedule {
     }
 
     // A short end to this one in which the last conflicts vanish.
-    Schedule quench() const { return {sweeps / 10, cold, cold / 10, expensive, 10 * expensive}; }
+    Cooling quench() const { return {sweeps / 10, cold, cold / 10, expensive, 10 * expensive}; }
 
     // Call `use` with the temperature and the price of each sweep.
     template <class Use>
@@ -68,9 +68,9 @@ class Annealing {
         best_cost_ = conflicts_ == 0 ? cost_ : std::numeric_limits<double>::infinity();
     }
 
-    void run(const Schedule& schedule, Stopper& stopper) {
-        schedule.follow(stopper,
-                        [&](double temperature, double price) { sweep(temperature, price); });
+    void run(const Cooling& cooling, Stopper& stopper) {
+        cooling.follow(stopper,
+                       [&](double temperature, double price) { sweep(temperature, price); });
     }
 
     // As many moves as there are vertices.

@@ -17,9 +17,9 @@ enum class Answer : int { kStopped = -1, kNone = 0, kFound = 1 };
 // Depth-first search. Colours are interchangeable, so a vertex may take only colours in use and one
 // new one. A vertex without a colour left has the highest saturation and is chosen at once, which
 // ends its branch.
-class Branching {
+class ColouringBranching {
  public:
-    Branching(const Graph& graph, int k)
+    ColouringBranching(const Graph& graph, int k)
         : size_(graph.size),
           k_(k),
           colour_(size_, kUncoloured),
@@ -114,7 +114,7 @@ nb::tuple colour_exactly(const StoredGraph& stored, int k, std::int64_t nodes, S
     check_n_clusters(k);
     if (nodes < 0) throw std::invalid_argument("nodes must not be negative");
     auto [answer, colours, touched] = unlocked([&] {
-        Branching search(graph, k);
+        ColouringBranching search(graph, k);
         const Answer found = search.run(nodes, stopper);
         return std::tuple(found, search.colours(), search.touched());
     });

@@ -7,7 +7,7 @@ import pytest
 
 from batches import in_batches
 from kempe import Constraints, KempeKMeans, _core
-from kempe.engine.crowd import NOTHING, Crowd, farthest_of_part, look_at_part
+from kempe.engine.crowd import NOTHING, FreeRowSums, farthest_of_part, look_at_part
 from random_problems import random_problem
 
 
@@ -55,16 +55,16 @@ def test_rows_are_torn_where_moving_them_lowers_the_inertia():
         centroids = first.means(centroids)
         first = look_at_part(rows, weight, held, 0, centroids)
     crowd = look_at_part(rows, weight, held, 0, centroids, first.weight)
-    assert len(crowd.torn)
-    assert (np.diff(crowd.torn.gain) <= 0).all()
+    assert len(crowd.better_elsewhere)
+    assert (np.diff(crowd.better_elsewhere.gain) <= 0).all()
     free = np.setdiff1d(np.arange(len(rows)), held)
     labels, _ = _core.nearest_centroids(rows, centroids)
     before = inertia(rows[free], labels[free], 7)
-    torn = {int(row) for row in crowd.torn.number}
+    better_elsewhere = {int(row) for row in crowd.better_elsewhere.number}
     for row in free:
         others = [np.where(free == row, c, labels[free]) for c in range(7) if c != labels[row]]
         gain = before - min(inertia(rows[free], other, 7) for other in others)
-        assert (gain > 1e-9) == (row in torn)
+        assert (gain > 1e-9) == (row in better_elsewhere)
 
 
 def inertia(rows, labels, k):
@@ -80,7 +80,7 @@ def test_parts_add_up_to_the_whole(dtype):
         look_at_part(rows[a:b], weight[a:b], held[(held >= a) & (held < b)] - a, 100 + a, centroids)
         for a, b in ((0, 50), (50, 50), (50, 203))
     ]
-    merged = Crowd.merged(parts)
+    merged = FreeRowSums.merged(parts)
     for name in ("weight", "shift", "cost"):
         np.testing.assert_allclose(getattr(merged, name), getattr(whole, name), rtol=1e-12)
 

@@ -256,7 +256,7 @@ def test_settings_without_sense_are_refused(settings, message):
 
 def test_effort_grows_with_the_number_of_clusters():
     params = MemeticParams()
-    assert params.patience(40) > params.patience(4) > 0
+    assert params.most_failures(40) > params.most_failures(4) > 0
     assert params.max_mutations(40) > params.max_mutations(4) > 0
 
 

@@ -185,7 +185,7 @@ def assert_no_worse(problem, before, after):
 def test_improving_relocates_within_its_budget_and_never_hands_out_anything_worse():
     problem, colours = random_problem(5, n=80, k=6)
     optimum = descend(problem, colours)
-    budget = Budget(tries=200, patience=40)
+    budget = Budget(tries=200, most_failures=40)
     steps = list(SequentialDescent().improve(context_of(problem), optimum, budget))
     inertia = [problem.inertia(optimum), *(problem.inertia(step.colours) for step in steps)]
     assert (np.diff(inertia) <= 0).all()

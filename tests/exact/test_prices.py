@@ -6,14 +6,14 @@ from scipy import sparse
 
 from assignments import brute_force, planted, random_graph
 from kempe.exact import ExactAssigner, relaxation
-from kempe.exact.part import CliqueRows, Part
+from kempe.exact.part import AssignmentPart, CliqueRows
 from kempe.exact.prices import Prices
 
 
 def priced(rng, cover):
     """A random part and random prices, with what each vertex pays."""
     graph = random_graph(6, 0.5, rng)
-    part = Part(graph, CliqueRows.of(graph), rng.random((6, 3)), None, cover)
+    part = AssignmentPart(graph, CliqueRows.of(graph), rng.random((6, 3)), None, cover)
     cliques = sparse.csr_array(rng.random((part.cliques.count, 3)) / 2)
     prices = Prices(cliques, cover * rng.random(3))
     return part, prices, prices.paid(part)

@@ -7,7 +7,7 @@ import pytest
 
 from kempe import NoSolutionFoundError, _core
 from kempe.problem import Problem
-from kempe.rivals.alternation import alternate, descend, not_improved, standing_still
+from kempe.rivals.alternation import alternate, descend, not_improved, same_clusters
 from kempe.rivals.icopkm import nearest_assignment
 
 X = np.array([[0.0], [1.0], [8.0], [9.0], [10.0]])
@@ -39,7 +39,7 @@ def test_an_empty_cluster_keeps_its_centroid():
 
 
 def test_a_descent_ends_when_the_clusters_stand_still():
-    best, reason = descend(steps(line(), [0.0, 1.0]), standing_still, max_iter=10)
+    best, reason = descend(steps(line(), [0.0, 1.0]), same_clusters, max_iter=10)
     assert reason == "converged"
     assert best.inertia == pytest.approx(2.5)
 
@@ -67,7 +67,7 @@ def test_the_best_step_is_that_of_the_lowest_objective_not_inertia():
     def objective(colours, before, means):
         return float(np.count_nonzero(colours == 0))
 
-    best, _ = descend(steps(line(), [0.0, 1.0], objective=objective), standing_still, max_iter=5)
+    best, _ = descend(steps(line(), [0.0, 1.0], objective=objective), same_clusters, max_iter=5)
     assert best.colours.tolist() == [0, 1, 1, 1, 1]
 
 
@@ -78,4 +78,4 @@ def test_a_failure_tells_the_iteration():
         return np.array([0, 1, 1, 1, 1], dtype=np.int32)
 
     with pytest.raises(NoSolutionFoundError, match="in iteration 2, row 3 found no cluster"):
-        descend(steps(line(), [0.0, 1.0], assign), standing_still)
+        descend(steps(line(), [0.0, 1.0], assign), same_clusters)

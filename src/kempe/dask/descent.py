@@ -14,7 +14,7 @@ from kempe.clusterer import check_groups
 from kempe.dask.pairs import NamedRows
 from kempe.dask.parts import Parts
 from kempe.dask.rows import PartedRows
-from kempe.engine.batched import BatchedSearch, Gathered, Meeting, standing
+from kempe.engine.batched import BatchedSearch, BatchedStep, Gathered, means_for_all
 from kempe.engine.crowd import Floats
 from kempe.engine.params import MemeticParams
 from kempe.engine.sequential import SequentialDescent
@@ -139,13 +139,13 @@ class Descender:
         rng
             Source of all randomness.
         """
-        way = _Way(self, recorder, rng)
+        descent = _DescentOfAllRows(self, recorder, rng)
 
         def search() -> None:
-            known = way.known_colouring()
-            way.descend(*way.first_colours(start(), known))
+            known = descent.known_colouring()
+            descent.descend(*descent.first_colours(start(), known))
 
-        return way.found(recorder.follow(search))
+        return descent.found(recorder.follow(search))
 
     def from_search(
         self, problem: Problem, found: Result, recorder: Recorder, rng: np.random.Generator
@@ -161,18 +161,20 @@ class Descender:
         rng
             Source of all randomness.
         """
-        way = _Way(self, recorder, rng)
+        descent = _DescentOfAllRows(self, recorder, rng)
         interrupted = found.stop_reason == "interrupted"
-        centroids = standing(*problem.means(found.solution.colours))
+        centroids = means_for_all(*problem.means(found.solution.colours))
 
         def search() -> str:
-            way.descend(centroids, found.solution.colours[: len(self.gathered)], once=interrupted)
+            descent.descend(
+                centroids, found.solution.colours[: len(self.gathered)], once=interrupted
+            )
             return found.stop_reason
 
-        return way.found(_joined(found, recorder.follow(search)))
+        return descent.found(_joined(found, recorder.follow(search)))
 
 
-class _Way:
+class _DescentOfAllRows:
     """One way down."""
 
     def __init__(self, descender: Descender, recorder: Recorder, rng: np.random.Generator) -> None:
@@ -180,7 +182,7 @@ class _Way:
         self._free = descender.free
         self._recorder = recorder
         self._context = recorder.context(rng)
-        self._best: Meeting | None = None  # what the labels of the best solution are made of
+        self._best: BatchedStep | None = None  # what the labels of the best solution are made of
 
     def known_colouring(self) -> Colours | None:
         """Look for a colouring before anything else where that may take long, or fail."""
@@ -210,7 +212,7 @@ class _Way:
         else:
             matched = match(*context.problem.means(colours), centroids)
             colours = SequentialDescent().settle(context, colours, matched)
-        means = standing(*context.problem.means(colours))
+        means = means_for_all(*context.problem.means(colours))
         return means, colours[: len(self._of.gathered)]
 
     def _beside_crowd(self, centroids: Centroids) -> Context:
@@ -222,10 +224,10 @@ class _Way:
         """Pass over all rows until nothing moves any more, or once."""
         context = self._context
         search = BatchedSearch(self._free, context.rng, context.stopper)
-        for meeting in search.descend(self._of.gathered, centroids, colours):
-            solution = Solution(meeting.colours, meeting.inertia, meeting.inertia)
+        for step in search.descend(self._of.gathered, centroids, colours):
+            solution = Solution(step.colours, step.inertia, step.inertia)
             if self._recorder.record(solution, "descend"):
-                self._best = meeting
+                self._best = step
             if once or self._recorder.should_stop():
                 return
 

@@ -18,7 +18,7 @@ _EXACT_IN_FLOAT32 = ("bool", "int8", "uint8", "int16", "uint16", "float16", "flo
 
 
 @dataclass(frozen=True, eq=False)
-class Facts:
+class RowFacts:
     """What a part, or several, say about themselves.
 
     Attributes
@@ -46,7 +46,7 @@ class Facts:
     fault: str
 
     @classmethod
-    def of(cls, rows: NDArray[Any], weight: NDArray[np.float64], weighted: bool) -> Facts:
+    def of(cls, rows: NDArray[Any], weight: NDArray[np.float64], weighted: bool) -> RowFacts:
         """Look at one part, whose rows have weights or not."""
         fault = _fault(rows, weight, weighted)
         if fault or not len(rows):
@@ -66,7 +66,7 @@ class Facts:
         )
 
     @classmethod
-    def merged(cls, parts: Sequence[Facts]) -> Facts:
+    def merged(cls, parts: Sequence[RowFacts]) -> RowFacts:
         """Put the facts of several parts together, in their order."""
         return cls(
             np.concatenate([part.lengths for part in parts]),
@@ -176,10 +176,10 @@ class Parts:
         return is_frame(self.source)
 
     @cached_property
-    def facts(self) -> Facts:
+    def facts(self) -> RowFacts:
         """Look at all rows once."""
-        parts = self.map(Facts.of, self.weighted, name="facts")
-        facts: Facts = compute([tree(Facts.merged, parts)])[0]
+        parts = self.map(RowFacts.of, self.weighted, name="facts")
+        facts: RowFacts = compute([tree(RowFacts.merged, parts)])[0]
         if facts.fault:
             raise ValueError(facts.fault)
         return facts

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from kempe import _core
 from kempe.dask.parts import Parts
 from kempe.dask.tasks import compute, keep, task, tree
-from kempe.engine.batched import Meeting
+from kempe.engine.batched import BatchedStep
 from kempe.engine.crowd import (
     NOTHING,
-    Crowd,
     Floats,
+    FreeRowSums,
     Numbers,
     Rows,
     farthest_of_part,
@@ -58,11 +58,11 @@ class PartedRows:
         each = (self._positions, self.parts.first.tolist())
         return self.parts.map(function, *arguments, each=each, name=name)
 
-    def look(self, centroids: Centroids, cluster_weight: Floats = NOTHING) -> Crowd:
+    def look(self, centroids: Centroids, cluster_weight: Floats = NOTHING) -> FreeRowSums:
         """Add up all rows at their nearest centroids."""
         looks = self.map(look_at_part, centroids + self.origin, cluster_weight, name="look")
-        crowd: Crowd = compute([tree(Crowd.merged, looks)])[0]
-        return replace(crowd, torn=self._centred(crowd.torn))
+        crowd: FreeRowSums = compute([tree(FreeRowSums.merged, looks)])[0]
+        return replace(crowd, better_elsewhere=self._centred(crowd.better_elsewhere))
 
     def farthest(self, centroids: Centroids, most: int) -> Rows:
         """Give the rows that cost most."""
@@ -79,7 +79,7 @@ class PartedRows:
             self._hold(np.union1d(self._held, numbers))
 
     def label_tasks(
-        self, meeting: Meeting, named: Numbers, supernode: NDArray[np.int32]
+        self, step: BatchedStep, named: Numbers, supernode: NDArray[np.int32]
     ) -> list[Any]:
         """Give a task for the labels of each part, which needs nothing but its rows.
 
@@ -88,16 +88,16 @@ class PartedRows:
         named, supernode
             Numbers of the rows in constraints, and the supernode of each.
         """
-        numbers = np.concatenate([named, meeting.gathered.withdrawn])
-        single = np.arange(supernode.max(initial=-1) + 1, len(meeting.gathered), dtype=np.int32)
-        colours = meeting.colours[np.concatenate([supernode, single])]
+        numbers = np.concatenate([named, step.gathered.withdrawn])
+        single = np.arange(supernode.max(initial=-1) + 1, len(step.gathered), dtype=np.int32)
+        colours = step.colours[np.concatenate([supernode, single])]
         order = np.argsort(numbers)
         numbers, colours = numbers[order], colours[order]
         parts = self.parts
         where = list(zip(parts.split(numbers), parts.first, strict=True))
         each = ([numbers[part] - first for part, first in where], [colours[p] for p, _ in where])
-        seen = meeting.seen + self.origin
-        return parts.map(part_labels, seen, meeting.anchors, each=each, name="labels")
+        seen = step.seen + self.origin
+        return parts.map(part_labels, seen, step.anchors, each=each, name="labels")
 
 
 def part_labels(

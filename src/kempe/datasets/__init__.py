@@ -5,7 +5,7 @@ Seventy data sets in all: 25 small real ones (``COL1``), 15 small and densely co
 generated and need nothing; the others are read from a folder or downloaded.
 """
 
-from kempe.datasets.catalogue import Facts, describe, levels, names
+from kempe.datasets.catalogue import DatasetFacts, describe, levels, names
 from kempe.datasets.constraint_sets import make_constraints
 from kempe.datasets.loading import Dataset, load
 from kempe.datasets.scaling import standardise
@@ -14,7 +14,7 @@ from kempe.datasets.sources import DataNotFoundError
 __all__ = [
     "DataNotFoundError",
     "Dataset",
-    "Facts",
+    "DatasetFacts",
     "describe",
     "levels",
     "load",

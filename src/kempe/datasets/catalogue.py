@@ -20,7 +20,7 @@ _LEVELS = {
 
 
 @dataclass(frozen=True)
-class Facts:
+class DatasetFacts:
     """What a copy of a data set must agree with.
 
     Attributes
@@ -86,8 +86,8 @@ def levels(collection: str) -> tuple[float, ...]:
     return _LEVELS[collection]
 
 
-def describe(pattern: str = "*") -> list[Facts]:
-    """Facts about the data sets whose name matches a shell pattern.
+def describe(pattern: str = "*") -> list[DatasetFacts]:
+    """DatasetFacts about the data sets whose name matches a shell pattern.
 
     Parameters
     ----------
@@ -102,8 +102,8 @@ def describe(pattern: str = "*") -> list[Facts]:
     return [facts for key, facts in _catalogue().items() if fnmatchcase(key, pattern)]
 
 
-def find(name: str) -> Facts:
-    """Facts about one data set; the collection may be left out of its name."""
+def find(name: str) -> DatasetFacts:
+    """DatasetFacts about one data set; the collection may be left out of its name."""
     catalogue = _catalogue()
     if name in catalogue:
         return catalogue[name]
@@ -119,19 +119,19 @@ def _check_collection(collection: str) -> None:
 
 
 @cache
-def _catalogue() -> dict[str, Facts]:
+def _catalogue() -> dict[str, DatasetFacts]:
     text = resources.files("kempe.datasets").joinpath("catalogue.csv").read_text(encoding="utf-8")
     everything = [_facts(row) for row in csv.DictReader(text.splitlines())]
     return {facts.key: facts for facts in everything}
 
 
-def _facts(row: dict[str, str]) -> Facts:
+def _facts(row: dict[str, str]) -> DatasetFacts:
     cells = [cell.split("/") for cell in row["constraint_counts"].split()]
     counts = {
         level: (int(must), int(cannot))
         for level, (must, cannot) in zip(_LEVELS[row["collection"]], cells, strict=True)
     }
-    return Facts(
+    return DatasetFacts(
         row["collection"],
         row["name"],
         int(row["n_rows"]),

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kempe.datasets.catalogue import Facts
+from kempe.datasets.catalogue import DatasetFacts
 
 Features = tuple[NDArray[Any], NDArray[np.uint8]]
 
@@ -44,7 +44,7 @@ TIMEOUT = 60.0
 """Seconds without an answer after which a download is given up."""
 
 
-def features(facts: Facts) -> Features:
+def features(facts: DatasetFacts) -> Features:
     """Download the features and labels of one data set."""
     readers: dict[str, Callable[[str], Features]] = {
         "breast_cancer": _breast_cancer,
@@ -59,7 +59,9 @@ def features(facts: Facts) -> Features:
     return readers.get(facts.name, _keel)(facts.name)
 
 
-def constraint_set(facts: Facts, level: float) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+def constraint_set(
+    facts: DatasetFacts, level: float
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Download one constraint matrix of collection 1: must-link and cannot-link pairs."""
     text = fetch([f"{_CONSTRAINT_SETS}/{facts.name}({level:.2f}).txt"]).decode()
     matrix = np.loadtxt(io.StringIO(text), dtype=np.int8, ndmin=2)

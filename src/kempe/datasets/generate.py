@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kempe.datasets.catalogue import Facts
+from kempe.datasets.catalogue import DatasetFacts
 
 SEED = 24
 
 
-def features(facts: Facts) -> tuple[NDArray[np.float64], NDArray[np.uint8]] | None:
+def features(facts: DatasetFacts) -> tuple[NDArray[np.float64], NDArray[np.uint8]] | None:
     """Points and labels of a generated data set; ``None`` for the others."""
     options = _blob_options(facts)
     if options is None:
@@ -24,7 +24,7 @@ def features(facts: Facts) -> tuple[NDArray[np.float64], NDArray[np.uint8]] | No
     return X, y.astype(np.uint8)
 
 
-def _blob_options(facts: Facts) -> dict[str, Any] | None:
+def _blob_options(facts: DatasetFacts) -> dict[str, Any] | None:
     match = re.fullmatch(r"n(\d+)-k(\d+)(?:-s(\d)0)?", facts.name)
     if match is None:
         return None

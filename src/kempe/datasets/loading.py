@@ -12,7 +12,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from kempe.constraints import Constraints
 from kempe.datasets import sources
-from kempe.datasets.catalogue import Facts, find, levels
+from kempe.datasets.catalogue import DatasetFacts, find, levels
 from kempe.datasets.constraint_sets import make_constraints, published_level
 from kempe.datasets.scaling import standardise as standardise_columns
 
@@ -120,7 +120,7 @@ def load(
     )
 
 
-def _known_level(facts: Facts, level: float | None) -> float | None:
+def _known_level(facts: DatasetFacts, level: float | None) -> float | None:
     """Forgive rounding errors in a published level."""
     if level is None:
         return None
@@ -133,7 +133,7 @@ def _known_level(facts: Facts, level: float | None) -> float | None:
     return level
 
 
-def _constraints(facts: Facts, raw: sources.Raw, level: float | None) -> Constraints:
+def _constraints(facts: DatasetFacts, raw: sources.Raw, level: float | None) -> Constraints:
     if level is None:
         return Constraints(n_rows=facts.n_rows)
     if facts.collection == "COL1":
@@ -145,7 +145,7 @@ def _constraints(facts: Facts, raw: sources.Raw, level: float | None) -> Constra
     return constraints
 
 
-def _stored(facts: Facts, raw: sources.Raw, level: float) -> Constraints:
+def _stored(facts: DatasetFacts, raw: sources.Raw, level: float) -> Constraints:
     if raw.pairs is None:
         raise sources.DataNotFoundError(
             f"{raw.origin} has no {facts.name}_constraints.npz beside it, and the constraint sets "

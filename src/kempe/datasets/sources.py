@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kempe.datasets import download, generate
-from kempe.datasets.catalogue import Facts, levels
+from kempe.datasets.catalogue import DatasetFacts, levels
 from kempe.datasets.constraint_sets import make_constraints
 from kempe.datasets.scaling import partition_inertia
 from kempe.storage import replacing
@@ -44,7 +44,7 @@ def folders(data_home: str | PathLike[str] | None = None) -> list[Path]:
     return [*(Path(folder) for folder in given if folder), cache]
 
 
-def raw(facts: Facts, data_home: str | PathLike[str] | None, allow_download: bool) -> Raw:
+def raw(facts: DatasetFacts, data_home: str | PathLike[str] | None, allow_download: bool) -> Raw:
     """Raw data of one set from the first source that has it."""
     places = folders(data_home)
     for folder in places:
@@ -65,7 +65,7 @@ def raw(facts: Facts, data_home: str | PathLike[str] | None, allow_download: boo
         raise _not_found(facts, places, str(error)) from error
 
 
-def check_shape(facts: Facts, X: NDArray[Any], y: NDArray[Any], origin: str) -> None:
+def check_shape(facts: DatasetFacts, X: NDArray[Any], y: NDArray[Any], origin: str) -> None:
     """Raise ``ValueError`` unless the size of the data is the known one."""
     found = (*X.shape, int(np.unique(y).size))
     wanted = (facts.n_rows, facts.n_features, facts.n_clusters)
@@ -76,7 +76,7 @@ def check_shape(facts: Facts, X: NDArray[Any], y: NDArray[Any], origin: str) -> 
         )
 
 
-def check_content(facts: Facts, X: NDArray[Any], y: NDArray[Any]) -> None:
+def check_content(facts: DatasetFacts, X: NDArray[Any], y: NDArray[Any]) -> None:
     """Raise ``ValueError`` unless the true partition has the known inertia."""
     inertia = partition_inertia(X, y)
     if abs(inertia - facts.true_inertia) > 1e-6 * facts.true_inertia + 1e-6:
@@ -86,7 +86,7 @@ def check_content(facts: Facts, X: NDArray[Any], y: NDArray[Any]) -> None:
         )
 
 
-def check_counts(facts: Facts, level: float, n_must_link: int, n_cannot_link: int) -> None:
+def check_counts(facts: DatasetFacts, level: float, n_must_link: int, n_cannot_link: int) -> None:
     """Raise ``ValueError`` unless the number of constraints is the known one."""
     wanted = facts.counts.get(level)
     if wanted not in (None, (n_must_link, n_cannot_link)):
@@ -96,7 +96,7 @@ def check_counts(facts: Facts, level: float, n_must_link: int, n_cannot_link: in
         )
 
 
-def _read(folder: Path, facts: Facts) -> Raw | None:
+def _read(folder: Path, facts: DatasetFacts) -> Raw | None:
     path = folder / facts.collection / f"{facts.name}.npz"
     if not path.is_file():
         return None
@@ -106,7 +106,7 @@ def _read(folder: Path, facts: Facts) -> Raw | None:
     return Raw(X, y, _read_pairs(folder, facts), str(path))
 
 
-def _read_pairs(folder: Path, facts: Facts) -> dict[str, NDArray[np.int32]] | None:
+def _read_pairs(folder: Path, facts: DatasetFacts) -> dict[str, NDArray[np.int32]] | None:
     path = folder / facts.collection / f"{facts.name}_constraints.npz"
     if not path.is_file():
         return None
@@ -114,7 +114,7 @@ def _read_pairs(folder: Path, facts: Facts) -> dict[str, NDArray[np.int32]] | No
         return {name: file[name] for name in file.files}
 
 
-def _download(facts: Facts, folder: Path) -> Raw:
+def _download(facts: DatasetFacts, folder: Path) -> Raw:
     X, y = download.features(facts)
     check_shape(facts, X, y, "the download")
     check_content(facts, X, y)
@@ -127,7 +127,7 @@ def _download(facts: Facts, folder: Path) -> Raw:
     return Raw(X, y, pairs, "download")
 
 
-def _constraint_sets(facts: Facts, y: NDArray[np.uint8]) -> dict[str, NDArray[np.int32]]:
+def _constraint_sets(facts: DatasetFacts, y: NDArray[np.uint8]) -> dict[str, NDArray[np.int32]]:
     pairs = {}
     for level in levels(facts.collection):
         if facts.name in ("iris", "wine"):
@@ -143,7 +143,7 @@ def _constraint_sets(facts: Facts, y: NDArray[np.uint8]) -> dict[str, NDArray[np
     return pairs
 
 
-def _check_row_order(facts: Facts, y: NDArray[np.uint8]) -> None:
+def _check_row_order(facts: DatasetFacts, y: NDArray[np.uint8]) -> None:
     """Raise ``ValueError`` unless constraints drawn by row number have the known counts."""
     level = levels(facts.collection)[0]
     drawn = make_constraints(y, level)
@@ -151,7 +151,7 @@ def _check_row_order(facts: Facts, y: NDArray[np.uint8]) -> None:
 
 
 def check_labels(
-    facts: Facts, level: float, y: NDArray[Any], must: NDArray[Any], cannot: NDArray[Any]
+    facts: DatasetFacts, level: float, y: NDArray[Any], must: NDArray[Any], cannot: NDArray[Any]
 ) -> None:
     """Raise ``ValueError`` if constraints contradict the labels, as in another row order."""
     wrong = int((y[must[:, 0]] != y[must[:, 1]]).sum() + (y[cannot[:, 0]] == y[cannot[:, 1]]).sum())
@@ -169,7 +169,7 @@ def _write(path: Path, **arrays: NDArray[Any]) -> None:
         np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
 
 
-def _not_found(facts: Facts, places: list[Path], reason: str) -> DataNotFoundError:
+def _not_found(facts: DatasetFacts, places: list[Path], reason: str) -> DataNotFoundError:
     where = ", ".join(str(folder / facts.collection) for folder in places)
     return DataNotFoundError(
         f"no {facts.name}.npz in {where}, and no other source of {facts.key}: {reason}. "

@@ -21,9 +21,9 @@ from kempe import _core
 from kempe.constraints import Constraints
 from kempe.engine.crowd import (
     NOTHING,
-    Crowd,
     Floats,
     FreeRows,
+    FreeRowSums,
     Numbers,
     Rows,
     farthest_of_part,
@@ -94,7 +94,7 @@ class Gathered:
             withdrawn=np.concatenate([self.withdrawn, rows.number]),
         )
 
-    def with_anchors(self, crowd: Crowd, centroids: Centroids) -> Problem:
+    def with_anchors(self, crowd: FreeRowSums, centroids: Centroids) -> Problem:
         """Make a problem of the supernodes and, behind them, an anchor for each crowd."""
         some = crowd.weight > 0
         return self.beside(crowd.means(centroids)[some], crowd.weight[some], crowd.within)
@@ -140,7 +140,7 @@ class Gathered:
 
 
 @dataclass(frozen=True, eq=False)
-class Meeting:
+class BatchedStep:
     """A clustering: of the crowd by its nearest centroids, of the gathered supernodes by colours.
 
     Attributes
@@ -166,7 +166,7 @@ class Meeting:
     inertia: float
 
 
-def standing(means: Centroids, weight: Floats) -> Centroids:
+def means_for_all(means: Centroids, weight: Floats) -> Centroids:
     """Let empty clusters, which have no mean, stand where the heaviest does.
 
     Parameters
@@ -196,47 +196,48 @@ class BatchedSearch:
 
     def descend(
         self, gathered: Gathered, centroids: Centroids, colours: Colours
-    ) -> Iterator[Meeting]:
+    ) -> Iterator[BatchedStep]:
         """Hand out every clustering on the way down; the last one is a local optimum.
 
         Each but the last lowers the inertia by a share of it, which none does for ever.
         """
         last, asked = np.inf, NOTHING
         while True:
-            meeting = self._meet(gathered, centroids, colours, asked)
-            yield meeting
-            lower = meeting.inertia < last * (1 - SMALLEST_STEP)
+            step = self._step(gathered, centroids, colours, asked)
+            yield step
+            lower = step.inertia < last * (1 - SMALLEST_STEP)
             if not lower and asked.size:
                 return
-            # Only where nothing else moves any more, rows are asked whether they are torn.
-            asked = NOTHING if lower else meeting.weight
-            gathered, colours, centroids = meeting.gathered, meeting.colours, meeting.means
-            last = min(last, meeting.inertia)
+            # Only where nothing else moves any more, rows are asked for that are better off
+            # elsewhere.
+            asked = NOTHING if lower else step.weight
+            gathered, colours, centroids = step.gathered, step.colours, step.means
+            last = min(last, step.inertia)
 
-    def _meet(
+    def _step(
         self, gathered: Gathered, centroids: Centroids, colours: Colours, asked: Floats
-    ) -> Meeting:
+    ) -> BatchedStep:
         crowd = self._free.look(centroids, asked)
-        if len(crowd.torn):
+        if len(crowd.better_elsewhere):
             gathered, crowd, colours = self._withdrawn(
-                gathered, crowd, colours, crowd.torn, centroids
+                gathered, crowd, colours, crowd.better_elsewhere, centroids
             )
-        meeting = self._settled(gathered, crowd, centroids, colours)
-        if meeting.weight.all():
-            return meeting
+        step = self._settled(gathered, crowd, centroids, colours)
+        if step.weight.all():
+            return step
         # Whoever costs most may have a cluster to itself.
-        far = self._free.farthest(centroids, int(np.count_nonzero(meeting.weight == 0)))
-        gathered, crowd, colours = self._withdrawn(gathered, crowd, meeting.colours, far, centroids)
+        far = self._free.farthest(centroids, int(np.count_nonzero(step.weight == 0)))
+        gathered, crowd, colours = self._withdrawn(gathered, crowd, step.colours, far, centroids)
         return self._settled(gathered, crowd, centroids, colours, fill=True)
 
     def _withdrawn(
         self,
         gathered: Gathered,
-        crowd: Crowd,
+        crowd: FreeRowSums,
         colours: Colours,
         rows: Rows,
         centroids: Centroids,
-    ) -> tuple[Gathered, Crowd, Colours]:
+    ) -> tuple[Gathered, FreeRowSums, Colours]:
         self._free.withdraw(rows.number)
         joined = np.concatenate([colours, rows.nearest])
         return gathered.joined_by(rows), crowd.without(rows, centroids), joined
@@ -244,12 +245,12 @@ class BatchedSearch:
     def _settled(
         self,
         gathered: Gathered,
-        crowd: Crowd,
+        crowd: FreeRowSums,
         centroids: Centroids,
         colours: Colours,
         *,
         fill: bool = False,
-    ) -> Meeting:
+    ) -> BatchedStep:
         problem = gathered.with_anchors(crowd, centroids)
         context = Context(problem, self._rng, self._stopper)
         some = np.flatnonzero(crowd.weight > 0).astype(np.int32)
@@ -259,12 +260,12 @@ class BatchedSearch:
         means, weight = problem.means(found)
         anchors = np.arange(gathered.n_clusters, dtype=np.int32)
         anchors[some] = found[len(gathered) :]
-        return Meeting(
+        return BatchedStep(
             seen=centroids,
             anchors=anchors,
             gathered=gathered,
             colours=found[: len(gathered)],
-            means=standing(means, weight),
+            means=means_for_all(means, weight),
             weight=weight,
             inertia=problem.inertia(found, means),
         )
@@ -286,11 +287,11 @@ class BatchedDescent(Descent):
         free = _RowsInMemory(problem)
         gathered, vertices = _gathered(problem)
         search = BatchedSearch(free, context.rng, context.stopper)
-        centroids = standing(*problem.means(colours))
-        for meeting in search.descend(gathered, centroids, colours[vertices]):  # noqa: B007
+        centroids = means_for_all(*problem.means(colours))
+        for step in search.descend(gathered, centroids, colours[vertices]):  # noqa: B007
             if context.stopper.look():
                 break
-        return free.colours(meeting, vertices)
+        return free.colours(step, vertices)
 
 
 class _RowsInMemory:
@@ -301,7 +302,7 @@ class _RowsInMemory:
         self._weight = NOTHING if problem.row_weight is None else problem.row_weight
         self._held = np.flatnonzero(_is_gathered(problem)[problem.supernode])
 
-    def look(self, centroids: Centroids, cluster_weight: Floats = NOTHING) -> Crowd:
+    def look(self, centroids: Centroids, cluster_weight: Floats = NOTHING) -> FreeRowSums:
         """Add up all rows at their nearest centroids."""
         rows = self._problem.rows
         return look_at_part(rows, self._weight, self._held, 0, centroids, cluster_weight)
@@ -315,15 +316,15 @@ class _RowsInMemory:
         """Leave out rows from now on."""
         self._held = np.union1d(self._held, numbers)
 
-    def colours(self, meeting: Meeting, vertices: NDArray[np.intp]) -> Colours:
+    def colours(self, step: BatchedStep, vertices: NDArray[np.intp]) -> Colours:
         """Colour of every supernode, in order."""
         problem = self._problem
-        nearest, _ = _core.nearest_centroids(problem.rows, meeting.seen)
+        nearest, _ = _core.nearest_centroids(problem.rows, step.seen)
         colours = np.empty(problem.n_supernodes, dtype=np.int32)
-        colours[problem.supernode] = meeting.anchors[nearest]
-        colours[vertices] = meeting.colours[: vertices.size]
-        withdrawn = problem.supernode[meeting.gathered.withdrawn]
-        colours[withdrawn] = meeting.colours[vertices.size :]
+        colours[problem.supernode] = step.anchors[nearest]
+        colours[vertices] = step.colours[: vertices.size]
+        withdrawn = problem.supernode[step.gathered.withdrawn]
+        colours[withdrawn] = step.colours[vertices.size :]
         return colours
 
 

@@ -17,7 +17,7 @@ from kempe.problem import Centroids
 
 # Of each part, so many rows are handed out that another cluster would take for less, those that
 # gain most; there are about as many as clusters in all of the data, however large it is.
-MOST_TORN = 256
+MOST_BETTER_ELSEWHERE = 256
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -65,7 +65,7 @@ class Rows:
 
 
 @dataclass(frozen=True, eq=False)
-class Crowd:
+class FreeRowSums:
     """What rows at their nearest centroids add up to.
 
     Attributes
@@ -76,23 +76,25 @@ class Crowd:
         Weighted sum of differences to each centroid, (n_clusters, n_features).
     cost
         Weighted sum of squared distances to each centroid.
-    torn
+    better_elsewhere
         Rows that another cluster would take for less, if that was asked for.
     """
 
     weight: Floats
     shift: Floats
     cost: Floats
-    torn: Rows
+    better_elsewhere: Rows
 
     @classmethod
-    def merged(cls, parts: Sequence[Crowd]) -> Crowd:
+    def merged(cls, parts: Sequence[FreeRowSums]) -> FreeRowSums:
         """Add up parts of the data, in their order."""
         return cls(
             weight=np.sum([part.weight for part in parts], axis=0),
             shift=np.sum([part.shift for part in parts], axis=0),
             cost=np.sum([part.cost for part in parts], axis=0),
-            torn=Rows.first_of([part.torn for part in parts], MOST_TORN * len(parts)),
+            better_elsewhere=Rows.first_of(
+                [part.better_elsewhere for part in parts], MOST_BETTER_ELSEWHERE * len(parts)
+            ),
         )
 
     def means(self, centroids: Centroids) -> Centroids:
@@ -105,7 +107,7 @@ class Crowd:
         weight = np.where(self.weight > 0, self.weight, 1.0)
         return float(np.sum(self.cost - np.sum(self.shift**2, axis=1) / weight))
 
-    def without(self, rows: Rows, centroids: Centroids) -> Crowd:
+    def without(self, rows: Rows, centroids: Centroids) -> FreeRowSums:
         """Leave rows out."""
         k = self.weight.size
         away = rows.points - centroids[rows.nearest]
@@ -116,18 +118,18 @@ class Crowd:
         # Nothing is left of whom all have left, whatever rounding says.
         some = weight > 1e-9 * self.weight
         cost = self.cost - np.bincount(rows.nearest, costs, minlength=k)
-        return Crowd(
+        return FreeRowSums(
             weight=np.where(some, weight, 0.0),
             shift=np.where(some[:, None], self.shift - lost, 0.0),
             cost=np.where(some, cost, 0.0),
-            torn=self.torn,
+            better_elsewhere=self.better_elsewhere,
         )
 
 
 class FreeRows(Protocol):
     """Rows that are in no constraint, wherever they are."""
 
-    def look(self, centroids: Centroids, cluster_weight: Floats = NOTHING) -> Crowd:
+    def look(self, centroids: Centroids, cluster_weight: Floats = NOTHING) -> FreeRowSums:
         """Add up all rows at their nearest centroids.
 
         Parameters
@@ -135,7 +137,7 @@ class FreeRows(Protocol):
         centroids
             Where the clusters are.
         cluster_weight
-            Total weight of each cluster, in order to find torn rows.
+            Total weight of each cluster, in order to find rows that are better off elsewhere.
         """
 
     def farthest(self, centroids: Centroids, most: int) -> Rows:
@@ -166,7 +168,7 @@ def look_at_part(
     first: int,
     centroids: Centroids,
     cluster_weight: Floats = NOTHING,
-) -> Crowd:
+) -> FreeRowSums:
     """Look at one part of the data.
 
     Parameters
@@ -182,11 +184,13 @@ def look_at_part(
     centroids, cluster_weight
         As for ``FreeRows.look``.
     """
-    total, shift, cost, torn, gain = _core.crowd(rows, weight, held, centroids, cluster_weight)
-    most = np.argsort(-gain, kind="stable")[:MOST_TORN]
-    chosen = torn[most]
+    total, shift, cost, better_elsewhere, gain = _core.crowd(
+        rows, weight, held, centroids, cluster_weight
+    )
+    most = np.argsort(-gain, kind="stable")[:MOST_BETTER_ELSEWHERE]
+    chosen = better_elsewhere[most]
     nearest = _core.nearest_centroids(rows[chosen], centroids)[0]
-    return Crowd(total, shift, cost, _rows(rows, weight, chosen, first, nearest, gain[most]))
+    return FreeRowSums(total, shift, cost, _rows(rows, weight, chosen, first, nearest, gain[most]))
 
 
 def farthest_of_part(

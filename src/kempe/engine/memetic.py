@@ -248,7 +248,7 @@ class _MemeticSearch:
     def _is_exhausted(self, population: list[Solution], made: int) -> bool:
         """Whether all starts led to one clustering and nothing but recombining would follow."""
         all_started = made >= self.plan.population_size
-        return self.plan.patience == 0 and all_started and len(population) == 1
+        return self.plan.most_failures == 0 and all_started and len(population) == 1
 
     @contextmanager
     def _stopping(self) -> Iterator[None]:
@@ -287,7 +287,7 @@ class _MemeticSearch:
             descent, rough, colours = self._last_descent, context, solution.colours
         # Costs in a sketch are lower, and no target is meant for them.
         target = self.recorder.target if rough is context else -math.inf
-        budget = Budget(mutations - 1, self.plan.patience, target)
+        budget = Budget(mutations - 1, self.plan.most_failures, target)
         for improved, tries in descent.improve(rough, colours, budget):
             yield _Step(self._finished(context, improved), "relocate", tries)
 

@@ -75,7 +75,7 @@ class MemeticParams:
             if not value >= least:
                 raise ValueError(f"{name} must be at least {least}, got {value}")
 
-    def patience(self, n_clusters: int) -> int:
+    def most_failures(self, n_clusters: int) -> int:
         """Failed relocations in a row after which a clustering counts as improved.
 
         Parameters
@@ -121,7 +121,7 @@ class MemeticParams:
             descent=AnnealingDescent(descent) if annealed else descent,
             population_size=self.annealed_population_size if annealed else self.population_size,
             generation_size=self.generation_size,
-            patience=0 if annealed else self.patience(problem.n_clusters),
+            most_failures=0 if annealed else self.most_failures(problem.n_clusters),
             agreement=self.agreement,
             anneals_glass=(
                 self.annealing is None and plain and not annealed and _is_small(problem)
@@ -166,7 +166,7 @@ class Plan:
         How a clustering is improved.
     population_size, generation_size
         Clusterings that are kept, and clusterings made at a time.
-    patience
+    most_failures
         Relocations in a row that may fail; 0 relocates nothing.
     agreement
         Clusterings of equal lowest inertia that end the search; 0: none do.
@@ -185,7 +185,7 @@ class Plan:
     descent: Descent
     population_size: int
     generation_size: int
-    patience: int
+    most_failures: int
     saturation_rounds: int
     exhaustive_start: bool
     enumerates: bool = False

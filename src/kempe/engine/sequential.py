@@ -56,11 +56,11 @@ class SequentialDescent(Descent):
         problem, stopper = context.problem, context.stopper
         batch = LARGE_BATCH if problem.core.is_large else BATCH
         left, failures = budget.tries, 0
-        while failures < budget.patience and left > 0 and not stopper.stopped:
+        while failures < budget.most_failures and left > 0 and not stopper.stopped:
             colours, tries, failures = self._search(problem).relocate(
                 colours,
                 tries=min(batch, left),
-                patience=budget.patience,
+                patience=budget.most_failures,
                 failures=failures,
                 target=budget.target - problem.within,
                 seed=int(context.rng.integers(2**63)),

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from kempe import _core
 from kempe.exact.cliques import assign_clique
 from kempe.exact.hard import HardPart
-from kempe.exact.knowledge import TOLERANCE, Aids, Solver, Task
+from kempe.exact.knowledge import TOLERANCE, Aids, AssignmentTask, Solver
 from kempe.exact.part import Floats, cover_clusters
 from kempe.graph import CannotLinkGraph
 from kempe.problem import Colours
@@ -133,13 +133,15 @@ class ExactAssigner:
         if too_few or np.isinf(costs).all(axis=1).any():
             return ExactResult(None, np.inf, np.inf, "infeasible")
         first = mode == "first"
-        task = Task(costs, incumbent, first, self.solver, self._rng, stopper, effort, self.aids)
+        task = AssignmentTask(
+            costs, incumbent, first, self.solver, self._rng, stopper, effort, self.aids
+        )
         result = self._solve_parts(task)
         if not nonempty or result.colours is None or _uses_all(result.colours, costs.shape[1]):
             return result
         return self._solve_covered(task, result)
 
-    def _solve_parts(self, task: Task) -> ExactResult:
+    def _solve_parts(self, task: AssignmentTask) -> ExactResult:
         costs = task.costs
         colours = np.empty(costs.shape[0], dtype=np.int32)
         colours[self._free] = costs[self._free].argmin(axis=1)
@@ -160,7 +162,7 @@ class ExactAssigner:
         colours[self._hard] = outcome.colours
         return _compare(colours, bound, outcome.complete, task)
 
-    def _solve_covered(self, task: Task, relaxed: ExactResult) -> ExactResult:
+    def _solve_covered(self, task: AssignmentTask, relaxed: ExactResult) -> ExactResult:
         """Solve again with all clusters used; what was found without is the bound."""
         assert relaxed.colours is not None
         if self._covered is None:
@@ -211,7 +213,7 @@ def _finished(colours: Colours, costs: Floats) -> ExactResult:
     return ExactResult(colours, objective, objective, "optimal")
 
 
-def _compare(colours: Colours, bound: float, complete: bool, task: Task) -> ExactResult:
+def _compare(colours: Colours, bound: float, complete: bool, task: AssignmentTask) -> ExactResult:
     """Choose between what was found and the incumbent, and name the result."""
     objective = _total(task.costs, colours)
     before = np.inf if task.incumbent is None else _total(task.costs, task.incumbent)

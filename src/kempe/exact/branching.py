@@ -13,8 +13,8 @@ from kempe.exact.cpsat import solve_by_cpsat
 from kempe.exact.gurobi import solve_by_gurobi
 from kempe.exact.highs import solve_integer
 from kempe.exact.knowledge import Knowledge
-from kempe.exact.part import Outcome, Part
-from kempe.exact.relaxation import LARGEST_MODEL, Relaxation
+from kempe.exact.part import AssignmentPart, PartOutcome
+from kempe.exact.relaxation import LARGEST_MODEL, LinearRelaxation
 from kempe.graph import CannotLinkGraph
 from kempe.graph.cpsat import has_ortools
 
@@ -32,7 +32,7 @@ class Piece(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Branching:
+class AssignmentBranching:
     """Solves the components that are left.
 
     Attributes
@@ -42,7 +42,7 @@ class Branching:
     """
 
     known: Knowledge
-    relaxation: Relaxation
+    relaxation: LinearRelaxation
     pieces: Callable[[int], Piece]
 
     def polish(self) -> None:
@@ -84,10 +84,10 @@ class Branching:
 
     def _solve_component(
         self, component: int, choices: NDArray[np.bool_], seconds: float, *, proof: bool
-    ) -> Outcome:
+    ) -> PartOutcome:
         vertices, graph = self.pieces(component)
         if choices[vertices].sum() > LARGEST_MODEL:
-            return Outcome(None, -np.inf, complete=False)
+            return PartOutcome(None, -np.inf, complete=False)
         known, rows = self.known, self.relaxation.rows
         cliques, which = known.part.cliques.among(vertices)
         part = replace(
@@ -105,7 +105,7 @@ class Branching:
             known.offer(colours)
         return outcome
 
-    def _ask(self, part: Part, seconds: float, *, proof: bool) -> Outcome:
+    def _ask(self, part: AssignmentPart, seconds: float, *, proof: bool) -> PartOutcome:
         task = self.known.task
         if not proof:
             return solve_integer(part, seconds, task.effort)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kempe import _core
-from kempe.exact.part import Columns, Outcome, Part
+from kempe.exact.part import AssignmentPart, Columns, PartOutcome
 from kempe.graph.cpsat import load_cp_model, solve_model
 
 # CP-SAT needs integer costs; the largest finite one is scaled to this.
@@ -17,14 +17,14 @@ LARGEST_COST = 10**8
 
 
 def solve_by_cpsat(
-    part: Part,
+    part: AssignmentPart,
     stopper: _core.Stopper,
     seconds: float = math.inf,
     effort: float = math.inf,
     *,
     first: bool = False,
     seed: int = 0,
-) -> Outcome:
+) -> PartOutcome:
     """Minimise the cost, or with ``first`` stop at the first improvement of the incumbent.
 
     Where ``first`` has no incumbent to improve, any colouring will do, and the costs are left out:
@@ -55,22 +55,22 @@ def solve_by_cpsat(
     )
     complete = status == cp_model.INFEASIBLE or (status == cp_model.OPTIMAL and not any_will_do)
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-        return Outcome(None, np.inf if complete else -np.inf, complete)
+        return PartOutcome(None, np.inf if complete else -np.inf, complete)
     taken = np.array(solver.boolean_values(choice), dtype=bool)
     colours = columns.spread(taken, 0.0).argmax(axis=1).astype(np.int32)
     if any_will_do:
-        return Outcome(colours, -np.inf, complete=False)
+        return PartOutcome(colours, -np.inf, complete=False)
     bound = (solver.best_objective_bound - part.graph.size) / scale
-    return Outcome(colours, bound, complete)
+    return PartOutcome(colours, bound, complete)
 
 
-def _integer_costs(part: Part, columns: Columns) -> tuple[float, NDArray[np.int64]]:
+def _integer_costs(part: AssignmentPart, columns: Columns) -> tuple[float, NDArray[np.int64]]:
     costs = part.costs[columns.vertex, columns.cluster]
     scale = LARGEST_COST / max(float(np.abs(costs).max(initial=0.0)), 1e-300)
     return scale, np.rint(costs * scale).astype(np.int64)
 
 
-def _model(part: Part, columns: Columns) -> tuple[Any, list[Any]]:
+def _model(part: AssignmentPart, columns: Columns) -> tuple[Any, list[Any]]:
     model = load_cp_model().CpModel()
     choice = [model.new_bool_var("") for _ in range(columns.count)]
     for row in _rows(columns.one_cluster_each()):
@@ -88,7 +88,7 @@ def _rows(matrix: Any) -> list[list[int]]:
     return [row.tolist() for row in split]
 
 
-def _edge_columns(part: Part, columns: Columns) -> NDArray[np.int32]:
+def _edge_columns(part: AssignmentPart, columns: Columns) -> NDArray[np.int32]:
     """Pairs of variables that exclude each other: both ends of an edge in one cluster."""
     ends = columns.number[part.graph.edges]  # (edges, 2, k)
     both = (ends >= 0).all(axis=1)

@@ -7,12 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from kempe.exact.part import Columns, Outcome, Part
+from kempe.exact.part import AssignmentPart, Columns, PartOutcome
 
 
 def solve_by_gurobi(
-    part: Part, seconds: float, effort: float = math.inf, *, first: bool = False, seed: int = 0
-) -> Outcome:
+    part: AssignmentPart,
+    seconds: float,
+    effort: float = math.inf,
+    *,
+    first: bool = False,
+    seed: int = 0,
+) -> PartOutcome:
     """Minimise the cost, or with ``first`` stop at the first improvement of the incumbent.
 
     ``effort`` is in Gurobi's units of work, about a second each, which do not depend on the clock.
@@ -37,12 +42,12 @@ def solve_by_gurobi(
         complete = model.Status in (status.OPTIMAL, status.INFEASIBLE, status.CUTOFF)
         if not model.SolCount:
             bound = np.inf if model.Status == status.INFEASIBLE else -np.inf
-            return Outcome(None, bound, complete)
+            return PartOutcome(None, bound, complete)
         colours = columns.spread(choice.X, 0.0).argmax(axis=1).astype(np.int32)
-        return Outcome(colours, float(model.ObjBound), complete)
+        return PartOutcome(colours, float(model.ObjBound), complete)
 
 
-def _fill(model: Any, part: Part) -> tuple[Columns, Any]:
+def _fill(model: Any, part: AssignmentPart) -> tuple[Columns, Any]:
     columns = Columns(np.isfinite(part.costs))
     rows = np.ones((part.cliques.count, part.costs.shape[1]), dtype=bool)
     choice = model.addMVar(

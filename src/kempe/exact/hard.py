@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from kempe.exact.branching import Branching, Piece
+from kempe.exact.branching import AssignmentBranching, Piece
 from kempe.exact.heuristics import Heuristics
-from kempe.exact.knowledge import Knowledge, Task
-from kempe.exact.part import CliqueRows, Outcome, Part
-from kempe.exact.relaxation import Memory, Relaxation
+from kempe.exact.knowledge import AssignmentTask, Knowledge
+from kempe.exact.part import AssignmentPart, CliqueRows, PartOutcome
+from kempe.exact.relaxation import LinearRelaxation, Memory
 from kempe.graph import CannotLinkGraph
 
 
@@ -31,13 +31,13 @@ class HardPart:
         self._memory: Memory | None = None
         self._pieces: dict[int, Piece] = {}
 
-    def solve(self, task: Task) -> Outcome:
+    def solve(self, task: AssignmentTask) -> PartOutcome:
         """Solve the part; the outcome is complete if it is optimal or there is no colouring."""
-        part = Part(self.graph, self.cliques, task.costs, task.incumbent, self.cover)
+        part = AssignmentPart(self.graph, self.cliques, task.costs, task.incumbent, self.cover)
         known = Knowledge(part, self.component, task)
         heuristics = Heuristics(known)
-        relaxation = Relaxation(known, heuristics, self._memory)
-        branching = Branching(known, relaxation, self._piece)
+        relaxation = LinearRelaxation(known, heuristics, self._memory)
+        branching = AssignmentBranching(known, relaxation, self._piece)
 
         def anneal() -> None:
             # Only where the relaxation says little and any better colouring will do.

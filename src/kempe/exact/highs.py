@@ -16,7 +16,7 @@ from scipy.optimize import Bounds, LinearConstraint
 
 from kempe import _core
 from kempe.exact import solver_process
-from kempe.exact.part import Columns, Outcome, Part
+from kempe.exact.part import AssignmentPart, Columns, PartOutcome
 from kempe.exact.prices import Prices
 from kempe.problem import Colours
 
@@ -43,7 +43,7 @@ class LinearSolution:
 
 
 def solve_relaxation(
-    part: Part,
+    part: AssignmentPart,
     open_: NDArray[np.bool_],
     rows: NDArray[np.bool_],
     seconds: float,
@@ -93,7 +93,7 @@ def solve_relaxation(
     return LinearSolution(columns.spread(solution.x, 0.0), prices), False
 
 
-def solve_integer(part: Part, seconds: float, effort: float = math.inf) -> Outcome:
+def solve_integer(part: AssignmentPart, seconds: float, effort: float = math.inf) -> PartOutcome:
     """Solve the part by branch and bound, adding clique rows when a solution violates them."""
     deadline = time.monotonic() + seconds
     rows = _rows_to_begin_with(part)
@@ -108,17 +108,19 @@ def solve_integer(part: Part, seconds: float, effort: float = math.inf) -> Outco
         stuck = np.array_equal(wanted, rows)
         rows = wanted
         if stuck or not outcome.complete or time.monotonic() > deadline:
-            return Outcome(None, outcome.bound, complete=False)
+            return PartOutcome(None, outcome.bound, complete=False)
 
 
-def _rows_to_begin_with(part: Part) -> NDArray[np.bool_]:
+def _rows_to_begin_with(part: AssignmentPart) -> NDArray[np.bool_]:
     """Give all rows that several choices share, or those of the part if these are too many."""
     loads = part.cliques.loads(np.isfinite(part.costs).astype(np.float64))
     rows = np.asarray(loads > 1.0)
     return rows if part.rows is None or rows.sum() <= FEW_ROWS else part.rows.copy()
 
 
-def _solve_rows(part: Part, rows: NDArray[np.bool_], seconds: float, effort: float) -> Outcome:
+def _solve_rows(
+    part: AssignmentPart, rows: NDArray[np.bool_], seconds: float, effort: float
+) -> PartOutcome:
     """Solve the integer program with some of the clique rows; its colouring may be improper."""
     columns = Columns(np.isfinite(part.costs))
     matrix, limits, _ = _inequalities(part, rows, columns)
@@ -134,9 +136,9 @@ def _solve_rows(part: Part, rows: NDArray[np.bool_], seconds: float, effort: flo
     bound = np.inf if solution.status == 2 else solution.mip_dual_bound
     bound = -np.inf if bound is None else float(bound)
     if solution.x is None:
-        return Outcome(None, bound, complete)
+        return PartOutcome(None, bound, complete)
     shares = columns.spread(solution.x, 0.0)
-    return Outcome(shares.argmax(axis=1).astype(np.int32), bound, complete)
+    return PartOutcome(shares.argmax(axis=1).astype(np.int32), bound, complete)
 
 
 def _indicators(colours: Colours, k: int) -> NDArray[np.float64]:
@@ -144,7 +146,7 @@ def _indicators(colours: Colours, k: int) -> NDArray[np.float64]:
 
 
 def _inequalities(
-    part: Part, rows: NDArray[np.bool_], columns: Columns
+    part: AssignmentPart, rows: NDArray[np.bool_], columns: Columns
 ) -> tuple[sparse.csr_array, NDArray[np.float64], tuple[NDArray[np.intp], NDArray[np.intp]]]:
     """Give the rows, their limits, and the cliques and clusters of all but the last few."""
     matrix, names = part.cliques.matrix(rows, columns)

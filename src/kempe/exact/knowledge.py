@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kempe import _core
-from kempe.exact.part import Floats, Outcome, Part, cover_clusters
+from kempe.exact.part import AssignmentPart, Floats, PartOutcome, cover_clusters
 from kempe.problem import Colours
 
 Solver: TypeAlias = Literal["auto", "highs", "cpsat", "gurobi"]
@@ -41,7 +41,7 @@ class Aids:
 
 
 @dataclass(frozen=True)
-class Task:
+class AssignmentTask:
     """What is asked of the solvers in one call.
 
     ``effort`` limits the solvers by the work they do, not by the clock, in units of about a second.
@@ -83,7 +83,9 @@ class Knowledge:
         Whether it is proven that there is no colouring.
     """
 
-    def __init__(self, part: Part, component: NDArray[np.int32], task: Task) -> None:
+    def __init__(
+        self, part: AssignmentPart, component: NDArray[np.int32], task: AssignmentTask
+    ) -> None:
         nearest = part.costs.min(axis=1)
         relative = part.costs - nearest[:, None]
         # Solvers have absolute tolerances, so costs are scaled to the order of one.
@@ -124,14 +126,14 @@ class Knowledge:
             return self.has_colouring
         return not self.unsolved.any()
 
-    def outcome(self) -> Outcome:
+    def outcome(self) -> PartOutcome:
         """Say what is known, in the user's costs."""
         if self.infeasible:
-            return Outcome(None, np.inf, complete=True)
+            return PartOutcome(None, np.inf, complete=True)
         bound = self._base + self.scale * float(np.minimum(self.lower, self.upper).sum())
         if not self.has_colouring:
-            return Outcome(None, bound, complete=False)
-        return Outcome(self.best, bound, complete=not self.unsolved.any())
+            return PartOutcome(None, bound, complete=False)
+        return PartOutcome(self.best, bound, complete=not self.unsolved.any())
 
     def offer(self, colours: Colours) -> None:
         """Keep those components of a colouring that are better than the best known."""
@@ -150,7 +152,7 @@ class Knowledge:
         chosen = better[self.component]
         self.best[chosen] = colours[chosen]
 
-    def conclude(self, component: int, outcome: Outcome) -> None:
+    def conclude(self, component: int, outcome: PartOutcome) -> None:
         """Draw bounds from the outcome of a complete model of one component."""
         if outcome.complete and not np.isfinite(self.upper[component]):
             self.infeasible = True

@@ -136,7 +136,7 @@ class Columns:
 
 
 @dataclass(frozen=True)
-class Part:
+class AssignmentPart:
     """Vertices to assign, the costs that are left to choose from, and the best colouring known.
 
     Attributes
@@ -172,7 +172,7 @@ class Part:
         """Total cost of a colouring."""
         return float(self.costs[np.arange(colours.size), colours].sum())
 
-    def with_costs(self, costs: Floats) -> Part:
+    def with_costs(self, costs: Floats) -> AssignmentPart:
         """Give the same part with other costs."""
         return replace(self, costs=costs)
 
@@ -184,7 +184,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class PartOutcome:
     """What a solver says about a part.
 
     Attributes

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from kempe.exact.part import Floats, Part
+from kempe.exact.part import AssignmentPart, Floats
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Prices:
     rewards: Floats
 
     @classmethod
-    def none(cls, part: Part) -> Self:
+    def none(cls, part: AssignmentPart) -> Self:
         """Everything is free."""
         k = part.costs.shape[1]
         return cls(sparse.csr_array((part.cliques.count, k), dtype=np.float64), np.zeros(k))
@@ -50,7 +50,7 @@ class Prices:
         shape = (count, old.shape[1])
         return Prices(sparse.csr_array((old.data, old.indices, offsets), shape=shape), self.rewards)
 
-    def paid(self, part: Part) -> Floats:
+    def paid(self, part: AssignmentPart) -> Floats:
         """Give what each vertex pays in each cluster."""
         incidence = part.cliques.incidence
         extra = sparse.coo_array(incidence.T @ self.cliques)
@@ -58,7 +58,7 @@ class Prices:
         paid[extra.row, extra.col] += extra.data
         return np.asarray(paid)
 
-    def bounds(self, least: Floats, part: Part, component: NDArray[np.int32]) -> Floats:
+    def bounds(self, least: Floats, part: AssignmentPart, component: NDArray[np.int32]) -> Floats:
         """Lower bound of each component, given what each vertex pays at least."""
         count = int(component.max(initial=-1)) + 1
         first = part.cliques.members[part.cliques.offsets[:-1]]

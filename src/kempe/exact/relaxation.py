@@ -66,7 +66,7 @@ class Memory:
         self.prices = self.prices.lengthened(count)
 
 
-class Relaxation:
+class LinearRelaxation:
     """Bounds, and the choices that are left.
 
     Attributes

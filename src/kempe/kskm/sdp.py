@@ -36,7 +36,7 @@ _Matrix = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Relaxation:
+class SemidefiniteRelaxation:
     """The relaxation over some supernodes.
 
     Attributes
@@ -123,10 +123,10 @@ def _balance(disagreement: float, movement: float) -> float:
     return 0.5 if movement > 5 * disagreement else 1.0
 
 
-def relax(problem: Problem, vertices: NDArray[np.int64]) -> Relaxation:
+def relax(problem: Problem, vertices: NDArray[np.int64]) -> SemidefiniteRelaxation:
     """Set up the relaxation over the given supernodes, all of which must have weight."""
     root = np.sqrt(problem.weight[vertices])
-    return Relaxation(
+    return SemidefiniteRelaxation(
         points=problem.points(vertices) * root[:, None],
         root_weight=root,
         apart=problem.graph.matrix[vertices][:, vertices].toarray() > 0,

@@ -78,7 +78,7 @@ Settled = Callable[[Step, Step], bool]
 """Whether a descent ends, given the last step and the new one."""
 
 
-def standing_still(last: Step, new: Step) -> bool:
+def same_clusters(last: Step, new: Step) -> bool:
     """Whether the centroids, that is the clusters, did not change."""
     return np.array_equal(last.colours, new.colours)
 
@@ -201,7 +201,7 @@ class AlternatingClusterer(ConstrainedClusterer):
 
     def _settled(self, last: Step, new: Step) -> bool:
         """Whether the descent ends."""
-        return standing_still(last, new)
+        return same_clusters(last, new)
 
     def _objective(self, problem: Problem) -> Objective | None:
         """Give what is minimised; ``None`` for the inertia."""

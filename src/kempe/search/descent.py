@@ -48,14 +48,14 @@ class Budget:
     ----------
     tries
         Most relocations.
-    patience
+    most_failures
         The clustering counts as improved after so many failures in a row.
     target
         Objective that is low enough.
     """
 
     tries: int
-    patience: int
+    most_failures: int
     target: float = -math.inf
 
 
@@ -103,7 +103,7 @@ class Descent(ABC):
         best = Solution.of(problem, colours)
         failures = 0
         for _ in range(budget.tries):
-            enough = failures >= budget.patience or best.objective <= budget.target
+            enough = failures >= budget.most_failures or best.objective <= budget.target
             if enough or context.stopper.stopped:
                 return
             centroids = relocated_centroids(problem, best.colours, context.rng)
