@@ -217,7 +217,7 @@ ARGUMENTS: dict[str, Callable[[Rng], list[Any]]] = {
     "chain_descent": lambda rng: [graph(rng, 6), rng.random((6, 3)), colours(rng), soon()],
     "cheapest_colouring": lambda rng: [graph(rng, 6), rng.random((6, 3))],
     "clique_cover": lambda rng: [graph(rng)],
-    "clique_deductions": lambda rng: [graph(rng), 3],
+    "clique_deductions": lambda rng: [graph(rng), 3, soon()],
     "cliques_of_size": lambda rng: [graph(rng), 3, 10],
     "cluster_means": lambda rng: [instance(rng), colours(rng), 3],
     "colour_exactly": lambda rng: [graph(rng), 3, 100, soon()],

@@ -8,6 +8,7 @@
 
 #include "basics/arrays.h"
 #include "basics/checks.h"
+#include "basics/stopper.h"
 #include "graph/graph.h"
 #include "module.h"
 
@@ -18,6 +19,7 @@ namespace {
 // all of them together compare no more words of sets than that, which takes a second or two.
 constexpr int kMostSets = 500;
 constexpr std::int64_t kMostWords = 600'000'000;
+constexpr std::int64_t kLookEvery = 100'000;  // words
 
 class Bits {
  public:
@@ -64,9 +66,10 @@ enum class Fact : std::uint8_t { apart, together, contradiction };
 
 class Deductions {
  public:
-    Deductions(const Graph& graph, int k)
+    Deductions(const Graph& graph, int k, Stopper& stopper)
         : k_(k),
           size_(graph.size),
+          stopper_(stopper),
           adjacent_(graph.size, Bits(graph.size)),
           degree_(size_),
           merged_(size_, 0) {
@@ -106,7 +109,7 @@ class Deductions {
         for (Vertex a = 0; a < size_; ++a)
             for (Vertex b = a + 1; b < size_ && !merged_[a] && degree_[a] >= least_degree; ++b) {
                 if (merged_[b] || degree_[b] < least_degree || !(look[a] || look[b])) continue;
-                if (words_compared_ > kMostWords) return false;
+                if (words_compared_ > kMostWords || stopper_.should_stop()) return false;
                 found |= (this->*deduce)(a, b);
                 if (contradicted_) return false;
             }
@@ -140,6 +143,11 @@ class Deductions {
 
     int count_common(const Bits& a, const Bits& b) {
         words_compared_ += size_ / 64 + 1;
+        // One pair may have a thousand sets to compare, each of as many words.
+        if (words_compared_ >= next_look_) {
+            stopper_.look();
+            next_look_ = words_compared_ + kLookEvery;
+        }
         return a.count_common(b);
     }
 
@@ -193,18 +201,19 @@ class Deductions {
 
     const int k_;
     const int size_;
+    Stopper& stopper_;
     std::vector<Bits> adjacent_;
     std::vector<int> degree_;
     std::vector<std::uint8_t> merged_, unmerged_, unlinked_;
     std::vector<Vertex> clique_;
     int sets_ = 0;
-    std::int64_t words_compared_ = 0;
+    std::int64_t words_compared_ = 0, next_look_ = kLookEvery;
     bool contradicted_ = false;
 };
 
-nb::tuple clique_deductions(const StoredGraph& stored, int k) {
+nb::tuple clique_deductions(const StoredGraph& stored, int k, Stopper& stopper) {
     check_n_clusters(k);
-    Deductions deductions(stored.view(), k);
+    Deductions deductions(stored.view(), k, stopper);
     unlocked([&] { deductions.run(); });
     const std::size_t count = deductions.kinds.size();
     return nb::make_tuple(
@@ -265,7 +274,8 @@ Out2<Vertex> cliques_of_size(const StoredGraph& stored, int size, int most) {
 }  // namespace
 
 void bind_deductions(nb::module_& m) {
-    m.def("clique_deductions", &clique_deductions, nb::arg("graph"), nb::arg("n_clusters"));
+    m.def("clique_deductions", &clique_deductions, nb::arg("graph"), nb::arg("n_clusters"),
+          nb::arg("stopper"));
     m.def("cliques_of_size", &cliques_of_size, nb::arg("graph"), nb::arg("size"), nb::arg("most"));
 }
 

@@ -439,9 +439,12 @@ def violated_cuts(
     """
 
 def clique_deductions(
-    graph: Graph, n_clusters: int
+    graph: Graph, n_clusters: int, stopper: Stopper
 ) -> tuple[NDArray[np.uint8], _Ints, NDArray[np.int64], _Ints]:
-    """Deduce what cliques imply: 0 apart, 1 together, 2 contradiction; pairs; cliques."""
+    """Deduce what cliques imply: 0 apart, 1 together, 2 contradiction; pairs; cliques.
+
+    What was deduced before the stopper struck holds as well.
+    """
 
 def cliques_of_size(graph: Graph, size: int, most: int) -> _Ints:
     """All cliques of a size, or the first ``most``, one in each row."""

@@ -115,6 +115,6 @@ def test_all_cliques_of_a_size_are_found(seed, size):
 def test_arguments_are_checked():
     graph = CannotLinkGraph.from_edges(2, np.array([(0, 1)])).core
     with pytest.raises(ValueError, match="n_clusters must be positive"):
-        _core.clique_deductions(graph, 0)
+        _core.clique_deductions(graph, 0, _core.Stopper())
     with pytest.raises(ValueError, match="size must be positive"):
         _core.cliques_of_size(graph, 0, 1)

@@ -18,12 +18,12 @@ from kempe.engine import KempeKMeans
 from kempe.problem import Problem
 from kempe.proof.certificate import Method, OptimalityCertificate, Part, data_hash
 from kempe.proof.checking import prove
-from kempe.proof.facts import Facts
 from kempe.proof.incumbent import Incumbent
-from kempe.proof.parts import balanced_parts, part_size, part_tree, seconds_needed
+from kempe.proof.parts import balanced_parts, groups_bounded_in, part_size, part_tree
+from kempe.proof.presolve import presolve_problem
 from kempe.proof.progress import ProofCallbackList, ProofCallbacks, ProofState, display
 from kempe.proof.relaxation import Data
-from kempe.proof.tree import Tree
+from kempe.proof.tree import Tree, libraries
 from kempe.search.threads import n_threads
 
 # With more groups than this, after the presolve, some ten matrices of that size would take more
@@ -31,8 +31,10 @@ from kempe.search.threads import n_threads
 WHOLE_UP_TO, PRESOLVE_UP_TO = 6000, 20_000
 # In this share of the time that a bound of the whole needs, bounds of parts add up to more.
 WHOLE_TIME_SHARE = 0.5
-# Of the time there is, the part that a search for labels may take.
-SEARCH_SHARE = 0.5
+# Of the time there is, the parts that a search for labels and the presolve may take.
+SEARCH_SHARE, PRESOLVE_SHARE = 0.5, 0.2
+# Seconds after the limit in which parts are still begun: some bound is better than none.
+GRACE = 0.2
 
 
 def certify(
@@ -106,13 +108,13 @@ def certify(
     >>> certificate.is_optimal
     True
     """
+    stopper = _core.Stopper(np.inf if time_limit is None else time_limit)
     rows: NDArray[np.float64] = check_array(X, dtype=np.float64, order="C")
     weights = _check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True)
     pairs = as_constraints(must_link, cannot_link, constraints)
     rng = np.random.default_rng(int(check_random_state(random_state).randint(2**31 - 1)))
     given, k = _labels(labels, n_clusters, rows.shape[0])
     problem = Problem.build(rows, pairs, n_clusters=k, sample_weight=weights)
-    stopper = _core.Stopper(np.inf if time_limit is None else time_limit)
     if given is None:
         given = _searched(rows, pairs, k, weights, n_jobs, rng, stopper)
     _check_labels(pairs, given)
@@ -233,32 +235,40 @@ class _Proof:
         """One tree for all rows, unless that takes too much memory or time."""
         if self._problem.n_supernodes > PRESOLVE_UP_TO:
             return None
-        tree = Tree(
+        left = self._stopper.remaining
+        most = min(WHOLE_UP_TO, groups_bounded_in(left / WHOLE_TIME_SHARE))
+        limit = self._stopper.child(PRESOLVE_SHARE * left)
+        known = presolve_problem(self._problem, int(most), limit)
+        if known is None:
+            return None
+        return Tree(
             self._data,
-            Facts.of(self._problem),
+            known,
             self._problem.n_clusters,
             self._incumbent,
             self._gap,
             self._should_stop,
             self._report,
+            self._stopper,
         )
-        in_time = WHOLE_TIME_SHARE * seconds_needed(tree.size) <= self._stopper.remaining
-        return tree if tree.size <= WHOLE_UP_TO and in_time else None
 
     def _grow_parts(self) -> None:
         """Bound part after part, each with its share of the time that is left.
 
-        Where none is left, the bound that a part starts with is better than none.
+        A part for which none is left gets the bound that it starts with, while the grace lasts;
+        after that it proves nothing.
         """
         n_groups, k = self._problem.n_supernodes, self._problem.n_clusters
         size = part_size(n_groups, k, self._stopper.remaining)
         parts = balanced_parts(self._problem, self._incumbent.labels, size, self._rng)
         # Beginning a part takes about as long as checking it.
-        overhead = 2 * len(parts) * _check_seconds(size)
+        each = 2 * _check_seconds(size)
+        overhead = len(parts) * each
+        grace = self._stopper.child(self._stopper.remaining + GRACE, overtime=True)
         for number, rows in enumerate(parts):
             left = max(0.0, self._stopper.remaining - overhead)
             share = self._stopper.child(left / (len(parts) - number))
-            if self._ended or self._stopper.interrupted:
+            if self._ended or grace.look() or grace.remaining < self._check_time() + each:
                 return
             tree = part_tree(
                 self._problem,
@@ -268,6 +278,7 @@ class _Proof:
                 self._gap,
                 self._any_of(share),
                 self._report,
+                grace,
             )
             self._trees.append((rows, tree))
             tree.grow(self._n_jobs)
@@ -309,7 +320,8 @@ class _Proof:
         pairs = problem.constraints
         parts = tuple(Part(rows, tree.nodes(rows)) for rows, tree in self._trees)
         inputs = X, problem.row_weight, pairs.must_link, pairs.cannot_link, problem.n_clusters
-        proven = prove(*inputs, labels, parts)
+        with libraries().limit(limits=self._n_jobs):
+            proven = prove(*inputs, labels, parts)
         seconds = time.perf_counter() - self._started
         self._history.append((seconds, proven.lower_bound, proven.inertia))
         return OptimalityCertificate(

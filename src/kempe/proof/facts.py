@@ -46,10 +46,31 @@ class Facts:
     @classmethod
     def of(cls, problem: Problem) -> Facts:
         """Start with the user's pairs."""
-        cannot = np.zeros((problem.n_supernodes, problem.n_supernodes), dtype=bool)
-        a, b = problem.graph.edges.T
+        return cls.of_edges(problem.supernode, problem.n_supernodes, problem.graph.edges)
+
+    @classmethod
+    def of_rows(cls, problem: Problem, rows: NDArray[np.int64]) -> Self:
+        """Start with the user's pairs among some rows, which are numbered from 0.
+
+        Each supernode is among them with all of its rows or with none.
+        """
+        vertices, first, inside = np.unique(
+            problem.supernode[rows], return_index=True, return_inverse=True
+        )
+        number = np.empty(first.size, dtype=np.int32)
+        number[np.argsort(first)] = np.arange(first.size, dtype=np.int32)
+        edges = number[problem.graph.induced(vertices).edges]
+        return cls.of_edges(number[inside], first.size, edges)
+
+    @classmethod
+    def of_edges(
+        cls, group: NDArray[np.int32], n_groups: int, edges: NDArray[np.integer[Any]]
+    ) -> Self:
+        """Groups of rows, and pairs of groups that are apart."""
+        cannot = np.zeros((n_groups, n_groups), dtype=bool)
+        a, b = edges.T
         cannot[a, b] = cannot[b, a] = True
-        return cls(problem.supernode, cannot)
+        return cls(group, cannot)
 
     @cached_property
     def graph(self) -> CannotLinkGraph:
@@ -66,29 +87,34 @@ class Facts:
 
     def with_together(self, pairs: Iterable[Pair]) -> Self:
         """Merge the groups of pairs of rows."""
-        return self._merged(self.group[_as_pairs(pairs)])
+        return self._merged(self.group[as_pairs(pairs)])
 
     def with_apart(self, pairs: Iterable[Pair]) -> Self:
         """Keep the groups of pairs of rows apart."""
-        a, b = self.group[_as_pairs(pairs)].T
+        a, b = self.group[as_pairs(pairs)].T
         cannot = self.cannot.copy()
         cannot[a, b] = cannot[b, a] = True
         return type(self)(self.group, cannot)
 
     def _merged(self, pairs: NDArray[np.int32]) -> Self:
-        size = self.n_groups
-        joined = sparse.coo_array((np.ones(len(pairs)), tuple(pairs.T)), shape=(size, size))
-        _, component = connected_components(joined, directed=False)
-        _, first, renumbered = np.unique(component, return_index=True, return_inverse=True)
-        # Groups are numbered by first row, so components are to be numbered by first group.
-        position = np.empty(first.size, dtype=np.int32)
-        position[np.argsort(first)] = np.arange(first.size, dtype=np.int32)
-        into = position[renumbered]
-        cannot = np.zeros((first.size, first.size), dtype=bool)
-        a, b = np.nonzero(self.cannot)
-        cannot[into[a], into[b]] = True
-        return type(self)(into[self.group], cannot)
+        into = merged_groups(pairs, self.n_groups)
+        edges = into[np.argwhere(self.cannot)]
+        return self.of_edges(into[self.group], int(into.max()) + 1, edges)
 
 
-def _as_pairs(pairs: Iterable[Pair]) -> NDArray[Any]:
+def merged_groups(pairs: NDArray[np.int32], size: int) -> NDArray[np.int32]:
+    """Where each of so many groups goes when pairs of them are merged.
+
+    Groups are numbered by first row, so those that are merged are numbered by first group.
+    """
+    joined = sparse.coo_array((np.ones(len(pairs)), tuple(pairs.T)), shape=(size, size))
+    _, component = connected_components(joined, directed=False)
+    _, first, renumbered = np.unique(component, return_index=True, return_inverse=True)
+    position = np.empty(first.size, dtype=np.int32)
+    position[np.argsort(first)] = np.arange(first.size, dtype=np.int32)
+    return position[renumbered]
+
+
+def as_pairs(pairs: Iterable[Pair]) -> NDArray[Any]:
+    """Pairs of rows as an array."""
     return np.array(list(pairs), dtype=np.intp).reshape(-1, 2)

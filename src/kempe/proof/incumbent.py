@@ -22,6 +22,8 @@ from kempe.search.empty import full_solution
 
 # What a clustering must be better by to count: less is rounding.
 LEAST_GAIN = 1e-9
+# Of the time there is, the part that a search may take; the proof needs the rest.
+SEARCH_SHARE = 0.5
 
 
 class Incumbent:
@@ -108,7 +110,8 @@ class Incumbent:
 
     def _search(self, constraints: Constraints, n_groups: int, **settings: Any) -> None:
         k = min(self._problem.n_clusters, n_groups)
-        limit = None if np.isinf(self._stopper.remaining) else max(self._stopper.remaining, 1e-3)
+        left = SEARCH_SHARE * self._stopper.remaining
+        limit = None if np.isinf(left) else max(left, 1e-3)
         model = KempeKMeans(k, random_state=self._seed(), time_limit=limit, **settings)
         try:
             model.fit(self._data.rows, constraints=constraints, sample_weight=self._data.weight)

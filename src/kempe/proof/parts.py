@@ -14,9 +14,11 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from kempe import _core
 from kempe.problem import Problem
 from kempe.proof.facts import Facts
 from kempe.proof.incumbent import PartIncumbent
+from kempe.proof.presolve import presolve
 from kempe.proof.relaxation import Data
 from kempe.proof.tree import Tree
 
@@ -33,6 +35,11 @@ WHOLE_SHARE = 0.1
 def seconds_needed(n_groups: int) -> float:
     """Estimate how long a good bound takes."""
     return SECONDS_PER_PAIR * n_groups**2
+
+
+def groups_bounded_in(seconds: float) -> float:
+    """Estimate for how many groups a good bound takes so long."""
+    return math.sqrt(seconds / SECONDS_PER_PAIR)
 
 
 def part_size(n_groups: int, n_clusters: int, seconds: float) -> int:
@@ -57,7 +64,8 @@ def balanced_parts(
     part = np.empty(first.size, dtype=np.intp)
     part[order] = np.arange(first.size) % n_parts
     of_rows = part[unit][problem.supernode]
-    return [np.flatnonzero(of_rows == number).astype(np.int64) for number in range(n_parts)]
+    ends = np.cumsum(np.bincount(of_rows, minlength=n_parts))
+    return np.split(np.argsort(of_rows, kind="stable").astype(np.int64), ends[:-1])
 
 
 def part_tree(
@@ -68,16 +76,10 @@ def part_tree(
     gap: float,
     stop: Callable[[], bool],
     report: Callable[[Tree], None],
+    stopper: _core.Stopper,
 ) -> Tree:
     """Give the tree of a part, whose rows it numbers from 0."""
     own = data.part(rows)
-    facts = Facts.of(
-        Problem.build(
-            own.rows,
-            problem.constraints.subset(rows),
-            n_clusters=problem.n_clusters,
-            sample_weight=own.weight,
-        )
-    )
+    known = presolve(Facts.of_rows(problem, rows), problem.n_clusters, stopper)
     incumbent = PartIncumbent(own, labels[rows])
-    return Tree(own, facts, problem.n_clusters, incumbent, gap, stop, report)
+    return Tree(own, known, problem.n_clusters, incumbent, gap, stop, report, stopper)

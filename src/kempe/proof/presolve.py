@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from kempe import _core
-from kempe.proof.certificate import Deduction
-from kempe.proof.facts import Facts
+from kempe.graph import CannotLinkGraph
+from kempe.problem import Problem
+from kempe.proof.certificate import Deduction, Relation
+from kempe.proof.facts import Facts, Pair, as_pairs, merged_groups
 
 # Kinds in the log of the kernel.
 _APART, _TOGETHER, _CONTRADICTION = range(3)
@@ -32,21 +38,56 @@ class Presolved:
     witness: tuple[int, ...] = ()
 
 
-def presolve(facts: Facts, n_clusters: int) -> Presolved:
-    """Deduce what cliques imply, until nothing new follows."""
+def presolve(facts: Facts, n_clusters: int, stopper: _core.Stopper | None = None) -> Presolved:
+    """Deduce what cliques imply, until nothing new follows or the stopper strikes."""
     torn = facts.torn_group()
     if torn is not None:
         return Presolved(facts, (), torn)
-    kinds, pairs, offsets, members = _core.clique_deductions(facts.graph.core, n_clusters)
-    rows = facts.first_row
+    log, witness = _deduced(facts.graph, facts.first_row, n_clusters, stopper)
+    if witness:
+        return Presolved(facts, log, witness)
+    known = facts.with_apart(_pairs(log, "apart")) if _pairs(log, "apart") else facts
+    together = _pairs(log, "together")
+    return Presolved(known.with_together(together) if together else known, log)
+
+
+def presolve_problem(problem: Problem, most: int, stopper: _core.Stopper) -> Presolved | None:
+    """Do the same for all rows of a problem; none if more groups of some weight are left than that.
+
+    Only then is there a matrix over the groups: before, there may be too many for one.
+    """
+    row = np.unique(problem.supernode, return_index=True)[1]
+    log, witness = _deduced(problem.graph, row, problem.n_clusters, stopper)
+    if witness:
+        return Presolved(Facts.of(problem), log, witness)
+    into = merged_groups(problem.supernode[as_pairs(_pairs(log, "together"))], row.size)
+    group = into[problem.supernode]
+    if np.count_nonzero(np.bincount(into, problem.weight)) > most:
+        return None
+    apart = problem.supernode[as_pairs(_pairs(log, "apart"))]
+    edges = into[np.concatenate([problem.graph.edges, apart])]
+    return Presolved(Facts.of_edges(group, int(into.max()) + 1, edges), log)
+
+
+def _deduced(
+    graph: CannotLinkGraph,
+    rows: NDArray[np.intp],
+    n_clusters: int,
+    stopper: _core.Stopper | None,
+) -> tuple[tuple[Deduction, ...], tuple[int, ...]]:
+    """Give the log, by the rows that stand for the groups, and a witness if it ends with one."""
+    kinds, pairs, offsets, members = _core.clique_deductions(
+        graph.core, n_clusters, stopper or _core.Stopper()
+    )
     log: list[Deduction] = []
     for number, kind in enumerate(kinds.tolist()):
         a, b = rows[pairs[number]].tolist()
         clique = tuple(rows[members[offsets[number] : offsets[number + 1]]].tolist())
         if kind == _CONTRADICTION:
-            return Presolved(facts, tuple(log), (a, b, *clique))
+            return tuple(log), (a, b, *clique)
         log.append(Deduction("together" if kind == _TOGETHER else "apart", (a, b), clique))
-    apart = [deduction.pair for deduction in log if deduction.kind == "apart"]
-    together = [deduction.pair for deduction in log if deduction.kind == "together"]
-    known = facts.with_apart(apart) if apart else facts
-    return Presolved(known.with_together(together) if together else known, tuple(log))
+    return tuple(log), ()
+
+
+def _pairs(log: Iterable[Deduction], kind: Relation) -> list[Pair]:
+    return [deduction.pair for deduction in log if deduction.kind == kind]

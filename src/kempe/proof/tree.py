@@ -14,11 +14,13 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
+from kempe import _core
 from kempe.proof.ascent import Ascent
 from kempe.proof.certificate import Deduction, Multipliers, Node, NodeKind
 from kempe.proof.dual import Dual
@@ -192,8 +194,8 @@ class Tree:
 
     Parameters
     ----------
-    data, facts, n_clusters
-        The problem.
+    data, known, n_clusters
+        The problem, after a presolve.
     incumbent
         The labels, which may become better on the way.
     gap
@@ -202,6 +204,8 @@ class Tree:
         Asked at every step.
     report
         Told of every change of the bound.
+    stopper
+        Ends a presolve.
 
     Attributes
     ----------
@@ -212,12 +216,13 @@ class Tree:
     def __init__(
         self,
         data: Data,
-        facts: Facts,
+        known: Presolved,
         n_clusters: int,
         incumbent: Incumbent | PartIncumbent,
         gap: float,
         stop: Callable[[], bool],
         report: Callable[[Tree], None],
+        stopper: _core.Stopper | None = None,
     ) -> None:
         self.data = data
         self.n_clusters = n_clusters
@@ -226,11 +231,12 @@ class Tree:
         self.n_nodes = 0
         self._stop = stop
         self._report = report
+        self._stopper = stopper
         self._open: list[tuple[float, int, Branch]] = []
         self._changed = threading.Condition()
         self._busy = 0
         self._ended = False
-        self.root = self._branch((), (), facts)
+        self.root = self._branch((), (), known)
         self.size = self.root.relaxation.size if self.root.relaxation else 0
 
     @property
@@ -254,10 +260,10 @@ class Tree:
 
     def grow(self, n_jobs: int) -> None:
         """Bound the root, then split open nodes."""
-        with threadpool_limits(n_jobs):
+        with libraries().limit(limits=n_jobs):
             self._begin()
         # The nodes of the tree are many and small: one thread for each worker is best.
-        with threadpool_limits(1):
+        with libraries().limit(limits=1):
             if n_jobs == 1:
                 self._work()
             else:
@@ -315,9 +321,14 @@ class Tree:
         self._push(root)
         self._report(self)
 
-    def _branch(self, together: tuple[Pair, ...], apart: tuple[Pair, ...], facts: Facts) -> Branch:
-        """Make a node of facts that already include what it is given."""
-        branch = Branch(together, apart, presolve(facts, self.n_clusters))
+    def _presolved(self, facts: Facts) -> Presolved:
+        return presolve(facts, self.n_clusters, self._stopper)
+
+    def _branch(
+        self, together: tuple[Pair, ...], apart: tuple[Pair, ...], known: Presolved
+    ) -> Branch:
+        """Make a node of what is known there, which includes what it is given."""
+        branch = Branch(together, apart, known)
         with self._changed:  # workers count at the same time
             self.n_nodes += 1
             branch.number = self.n_nodes
@@ -380,7 +391,7 @@ class Tree:
         fixed = fixed_apart(relaxation, dual, self.incumbent.inertia)
         if not fixed:
             return None
-        child = self._branch((), fixed, branch.facts.with_apart(fixed))
+        child = self._branch((), fixed, self._presolved(branch.facts.with_apart(fixed)))
         size = child.relaxation.size if child.relaxation else 0
         if size > (1 - LEAST_MERGED) * relaxation.size:
             return None
@@ -422,8 +433,8 @@ class Tree:
         assert dual is not None
         pair = undecided_pair(relaxation, dual.nearest)
         sides = (
-            self._branch((pair,), (), branch.facts.with_together([pair])),
-            self._branch((), (pair,), branch.facts.with_apart([pair])),
+            self._branch((pair,), (), self._presolved(branch.facts.with_together([pair]))),
+            self._branch((), (pair,), self._presolved(branch.facts.with_apart([pair]))),
         )
         for side in sides:
             if side.relaxation is not None:
@@ -431,6 +442,12 @@ class Tree:
         with self._changed:
             branch.kind, branch.pair = "split", pair
             branch.adopt(sides)
+
+
+@cache
+def libraries() -> ThreadpoolController:
+    """Libraries of linear algebra, which are looked for once: that takes longer than a small part."""
+    return ThreadpoolController()
 
 
 def renumbered(node: Node, rows: NDArray[np.int64]) -> Node:

@@ -19,12 +19,15 @@ Rows = NDArray[np.int64]
 class Facts:
     """What is known: groups of rows that are together, and pairs of groups that are apart.
 
-    ``group`` names the group of each row by its smallest row; ``apart`` maps it to others.
+    ``group`` names the group of each row by its smallest row; ``apart`` maps it to others. Copies
+    share what is apart from a group until one of them changes it: ``_own`` names those groups of
+    which nobody else has the set.
     """
 
     def __init__(self, group: Rows, apart: dict[int, set[int]]) -> None:
         self.group = group
         self.apart = apart
+        self._own: set[int] = set()
 
     @classmethod
     def given(cls, n_rows: int, must_link: NDArray[Any], cannot_link: NDArray[Any]) -> Facts:
@@ -32,14 +35,25 @@ class Facts:
         links = sparse.coo_array((np.ones(len(must_link)), must_link.T), shape=(n_rows, n_rows))
         _, component = sparse.csgraph.connected_components(links, directed=False)
         smallest = np.unique(component, return_index=True)[1]
-        facts = cls(smallest[component].astype(np.int64), {})
-        for a, b in np.unique(facts.group[cannot_link], axis=0).tolist():
-            facts.separate(a, b)
-        return facts
+        group = smallest[component].astype(np.int64)
+        ends = group[cannot_link].reshape(-1, 2)
+        both = np.concatenate([ends, ends[:, ::-1]])
+        both = both[np.argsort(both[:, 0], kind="stable")]
+        names, starts = np.unique(both[:, 0], return_index=True)
+        others = np.split(both[:, 1], starts[1:])
+        return cls(group, dict(zip(names.tolist(), (set(o.tolist()) for o in others), strict=False)))
 
     def copy(self) -> Facts:
         """Facts that can grow without changing these."""
-        return Facts(self.group.copy(), {a: set(others) for a, others in self.apart.items()})
+        self._own.clear()
+        return Facts(self.group.copy(), dict(self.apart))
+
+    def _others(self, a: int) -> set[int]:
+        """Those apart from a group, to be changed here and nowhere else."""
+        if a not in self._own:
+            self.apart[a] = set(self.apart.get(a, ()))
+            self._own.add(a)
+        return self.apart[a]
 
     def of(self, row: int) -> int:
         """Group of a row."""
@@ -57,8 +71,8 @@ class Facts:
     def separate(self, a: int, b: int) -> None:
         """Learn that two rows are in different clusters."""
         a, b = self.of(a), self.of(b)
-        self.apart.setdefault(a, set()).add(b)
-        self.apart.setdefault(b, set()).add(a)
+        self._others(a).add(b)
+        self._others(b).add(a)
 
     def join(self, a: int, b: int) -> None:
         """Learn that two rows are in one cluster."""
@@ -66,8 +80,9 @@ class Facts:
         if a == b:
             return
         self.group[self.group == b] = a
+        self._own.discard(b)
         for other in self.apart.pop(b, ()):
-            self.apart.get(other, set()).discard(b)
+            self._others(other).discard(b)
             self.separate(a, other)
 
     def deduce(self, deduction: Deduction, k: int) -> None:

@@ -1,0 +1,148 @@
+"""Every phase of a proof asks the clock, and Ctrl-C ends each of them."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from kempe import Constraints, _core, certify
+from kempe.problem import Problem
+from kempe.proof import checking
+from kempe.proof.facts import Facts
+from kempe.proof.presolve import presolve, presolve_problem
+
+# Seconds of the processor beyond the limit: one step, which is to begin and to check a part.
+ROOM = 0.5
+SHAPES = {
+    "short": (2000, 5, 1000, 0.01),
+    "large": (8000, 5, 4000, 0.1),
+    "many pairs": (19_000, 10, 95_000, 0.3),
+    "many clusters": (5000, 200, 2000, 0.3),
+    "many rows": (100_000, 10, 50_000, 0.3),
+}
+
+
+def planted(n: int, k: int, n_pairs: int, seed: int = 0):
+    rng = np.random.default_rng(seed)
+    hidden = rng.permutation(np.arange(n) % k)
+    X = 3 * rng.normal(size=(k, 4))[hidden] + rng.normal(size=(n, 4))
+    drawn = rng.integers(n, size=(2 * n_pairs, 2))
+    apart = drawn[hidden[drawn[:, 0]] != hidden[drawn[:, 1]]][:n_pairs]
+    return X, hidden, apart
+
+
+@pytest.fixture(autouse=True, scope="module")
+def imported() -> None:
+    """What is imported and looked for once takes no time of a test."""
+    certify(np.eye(4), n_clusters=2, random_state=0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("searched", [False, True])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_limit_is_kept_to_half_a_second(shape, searched):
+    n, k, n_pairs, limit = SHAPES[shape]
+    X, hidden, apart = planted(n, k, n_pairs)
+    started = time.process_time()
+    certificate = certify(
+        X,
+        None if searched else hidden,
+        n_clusters=k,
+        cannot_link=apart,
+        time_limit=limit,
+        random_state=0,
+    )
+    assert time.process_time() - started < limit + ROOM
+    assert certificate.lower_bound >= 0
+    certificate.verify(X, cannot_link=apart)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shape", ["large", "many pairs", "many rows"])
+def test_ctrl_c_ends_every_phase_in_half_a_second(shape):
+    n, k, n_pairs, _ = SHAPES[shape]
+    X, hidden, apart = planted(n, k, n_pairs)
+    for moment in (0.05, 0.3, 1.0):
+        pressed: list[float] = []
+
+        def press(moment: float = moment, pressed: list[float] = pressed) -> None:
+            time.sleep(moment)
+            pressed.append(time.process_time())
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+
+        threading.Thread(target=press).start()
+        try:
+            certify(X, hidden, n_clusters=k, cannot_link=apart, time_limit=100, random_state=0)
+        except KeyboardInterrupt:  # before there was anything to return
+            pass
+        # What was proven so far is checked first.
+        assert time.process_time() - pressed[0] < 2 * ROOM
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_presolve_of_a_problem_finds_what_that_of_its_facts_finds(seed):
+    rng = np.random.default_rng(seed)
+    n, k = 24, 3
+    hidden = rng.integers(k, size=n)
+    drawn = rng.integers(n, size=(150, 2))
+    same = hidden[drawn[:, 0]] == hidden[drawn[:, 1]]
+    together = drawn[same & (drawn[:, 0] != drawn[:, 1])][:4]
+    pairs = Constraints(together, drawn[~same], n_rows=n)
+    problem = Problem.build(
+        rng.normal(size=(n, 2)), pairs, n_clusters=k, sample_weight=np.ones(n)
+    )
+    slow = presolve(Facts.of(problem), k)
+    fast = presolve_problem(problem, n, _core.Stopper())
+    assert fast.deductions == slow.deductions
+    np.testing.assert_array_equal(fast.facts.group, slow.facts.group)
+    np.testing.assert_array_equal(fast.facts.cannot, slow.facts.cannot)
+    assert presolve_problem(problem, slow.facts.n_groups - 1, _core.Stopper()) is None
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_facts_of_some_rows_are_those_of_their_own_problem(seed):
+    rng = np.random.default_rng(seed)
+    n, k = 30, 4
+    hidden = rng.integers(k, size=n)
+    drawn = rng.integers(n, size=(60, 2))
+    same = hidden[drawn[:, 0]] == hidden[drawn[:, 1]]
+    pairs = Constraints(drawn[same & (drawn[:, 0] != drawn[:, 1])], drawn[~same], n_rows=n)
+    X = rng.normal(size=(n, 2))
+    problem = Problem.build(X, pairs, n_clusters=k)
+    kept = rng.random(problem.n_supernodes) < 0.6
+    rows = np.flatnonzero(kept[problem.supernode])
+    own = Problem.build(X[rows], pairs.subset(rows), n_clusters=k)
+    found, expected = Facts.of_rows(problem, rows), Facts.of(own)
+    np.testing.assert_array_equal(found.group, expected.group)
+    np.testing.assert_array_equal(found.cannot, expected.cannot)
+
+
+def test_a_stopper_ends_the_deductions_and_what_they_are_holds():
+    X, hidden, apart = planted(3000, 4, 200_000)
+    problem = Problem.build(X, Constraints(cannot_link=apart), n_clusters=4)
+    stopper = _core.Stopper(0.01)
+    started = time.process_time()
+    kinds, pairs, _, _ = _core.clique_deductions(problem.graph.core, 4, stopper)
+    assert time.process_time() - started < 0.3
+    same = hidden[pairs[:, 0]] == hidden[pairs[:, 1]]
+    np.testing.assert_array_equal(same, kinds == 1)
+
+
+def test_facts_of_the_checker_that_were_copied_change_alone():
+    apart = np.array([(0, 1), (1, 2), (3, 4), (0, 4)])
+    first = checking.facts.Facts.given(6, np.empty((0, 2), np.int64), apart)
+    before = {a: set(others) for a, others in first.apart.items()}
+    second = first.copy()
+    third = second.copy()
+    second.separate(0, 5)
+    second.join(0, 2)
+    assert first.apart == before
+    assert third.apart == before
+    first.separate(2, 5)
+    assert not third.are_apart(2, 5)
+    assert second.apart[0] == {1, 4, 5}
+    assert second.apart[1] == {0}
