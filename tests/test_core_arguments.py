@@ -352,3 +352,30 @@ def test_infinite_points_end_in_an_exception_or_a_result():
     colours, stuck = _core.saturation_assignment(problem.core, huge)
     assert colours.size == 4
     assert stuck in range(-1, 4)
+
+
+def test_stoppers_nest_to_a_depth_and_no_further():
+    """Each asks the one above it, and 200,000 of them used to end the process."""
+    stopper = _core.Stopper()
+    for _ in range(100):
+        stopper = stopper.child()
+    with pytest.raises(ValueError, match="nested too deeply"):
+        stopper.child()
+    assert not stopper.look()
+    assert stopper.remaining > 1e6
+
+
+def test_an_instance_owns_what_it_has_checked():
+    rows = np.arange(12.0).reshape(6, 2)
+    source = np.arange(6, dtype=np.int32)
+    weight = np.ones(6)
+    graph = _core.Graph(np.zeros(7, dtype=np.int64), np.empty(0, dtype=np.int32))
+    instance = _core.Instance(rows, np.empty((0, 2)), source, weight, graph)
+    colours = np.array([0, 0, 0, 1, 1, 1], dtype=np.int32)
+    expected = _core.cluster_means(instance, colours, 2)
+    source[:] = 2**30
+    weight[:] = np.nan
+    del source, weight
+    found = _core.cluster_means(instance, colours, 2)
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(one, other)

@@ -5,6 +5,8 @@
 #include <condition_variable>
 #include <exception>
 #include <list>
+#include <memory>
+#include <mutex>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -106,7 +108,6 @@ struct Pool::Crew {
     }
 
     const int threads;
-    const int process = KEMPE_PROCESS_ID();
     std::mutex mutex;
     std::condition_variable wanted, left;  // a helper is; the last helper has left a loop
     std::list<Loop*> loops;
@@ -116,33 +117,58 @@ struct Pool::Crew {
     std::vector<std::thread> helpers;
 };
 
-Pool::Pool(int threads) : threads_(std::min(threads, kMostThreads)) {
+// What one process knows of a pool. A child process has no threads of its parent, can neither end
+// them nor wait for them, and finds their mutexes as they were at the moment of the fork, perhaps
+// locked for ever. So it never looks at what its parent knew, and begins anew.
+struct Pool::State {
+    explicit State(int threads) : threads(threads) {}
+
+    Crew& crew() {
+        const std::lock_guard lock(starting);
+        if (!crew_) crew_ = std::make_unique<Crew>(threads, occupied);
+        return *crew_;
+    }
+    void occupy(int change) {
+        const std::lock_guard lock(starting);
+        occupied += change;
+        if (crew_) crew_->occupy(change);
+    }
+
+    const int threads;
+    const int process = KEMPE_PROCESS_ID();
+    std::mutex starting;
+    std::unique_ptr<Crew> crew_;
+    int occupied = 0;  // before there is a crew
+};
+
+Pool::Pool(int threads) : threads_(std::min(threads, kMostThreads)), state_(nullptr) {
     if (threads < 1) throw std::invalid_argument("n_threads must be positive");
+    state_ = new State(threads_);
 }
 
-// A child process has no threads of its parent, and can neither end them nor wait for them.
 Pool::~Pool() {
-    if (crew_ && crew_->process != KEMPE_PROCESS_ID()) static_cast<void>(crew_.release());
+    State* state = state_.load();
+    if (state->process == KEMPE_PROCESS_ID()) delete state;
 }
 
-Pool::Crew& Pool::crew() {
-    const std::lock_guard lock(starting_);
-    if (crew_ && crew_->process != KEMPE_PROCESS_ID()) static_cast<void>(crew_.release());
-    if (!crew_) crew_ = std::make_unique<Crew>(threads_, occupied_);
-    return *crew_;
+Pool::State& Pool::state() {
+    State* known = state_.load(std::memory_order_acquire);
+    if (known->process == KEMPE_PROCESS_ID()) return *known;
+    auto own = std::make_unique<State>(threads_);
+    // Another thread of this process may have been faster; what the parent knew is left alone.
+    if (state_.compare_exchange_strong(known, own.get())) return *own.release();
+    return *known;
 }
 
 void Pool::run(int blocks, const Body& body) {
     Loop loop{body, blocks};
     if (threads_ == 1 || blocks <= 1) return loop.work(0);
-    crew().run(loop);
+    state().crew().run(loop);
     if (loop.failure) std::rethrow_exception(loop.failure);
 }
 
 void Pool::occupy(int change) {
-    const std::lock_guard lock(starting_);
-    occupied_ += change;
-    if (crew_) crew_->occupy(change);
+    state().occupy(change);
 }
 
 }  // namespace kempe

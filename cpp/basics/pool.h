@@ -2,10 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <functional>
-#include <memory>
-#include <mutex>
 #include <numeric>
 #include <vector>
 
@@ -39,12 +38,11 @@ class Pool {
     static constexpr int kMostThreads = 1024;
 
     struct Crew;
-    Crew& crew();
+    struct State;
+    State& state();
 
     const int threads_;
-    std::mutex starting_;
-    std::unique_ptr<Crew> crew_;
-    int occupied_ = 0;  // before there is a crew
+    std::atomic<State*> state_;
 };
 
 // A range in blocks of equal length, the last one shorter.

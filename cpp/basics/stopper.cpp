@@ -1,6 +1,7 @@
 #include "basics/stopper.h"
 
 #include <algorithm>
+#include <stdexcept>
 #include <utility>
 
 #include "basics/arrays.h"
@@ -23,9 +24,12 @@ Clock::time_point after(double seconds) {
 
 Stopper::Stopper(double seconds, Stopper* parent, bool overtime)
     : parent_(parent),
+      depth_(parent ? parent->depth_ + 1 : 0),
       overtime_(overtime),
       deadline_(after(seconds)),
-      next_signal_check_((Clock::now() + kSignalInterval).time_since_epoch().count()) {}
+      next_signal_check_((Clock::now() + kSignalInterval).time_since_epoch().count()) {
+    if (depth_ > kMostNested) throw std::invalid_argument("stoppers are nested too deeply");
+}
 
 double Stopper::remaining() const {
     const double own =

@@ -12,7 +12,7 @@ namespace kempe {
 
 // A stopper with a parent has a deadline of its own and stops when its parent does; in overtime
 // only when a signal comes, whatever the parent's deadline. Signals are the business of the one
-// without a parent, from which all others learn of them.
+// without a parent, from which all others learn of them. Stoppers nest to a depth of 100.
 class Stopper {
  public:
     explicit Stopper(double seconds = std::numeric_limits<double>::infinity(),
@@ -52,7 +52,11 @@ class Stopper {
     bool look_at_signals(Clock::time_point now);
     bool handle_signals();
 
+    // Questions go up from child to parent, and so does the end of their lives.
+    static constexpr int kMostNested = 100;
+
     Stopper* const parent_;
+    const int depth_;
     const bool overtime_;
     const Clock::time_point deadline_;
     std::atomic<bool> stopped_{false};

@@ -17,15 +17,19 @@ void classify_vertices(Instance& instance) {
     }
 }
 
-void check_weights(const In1<double>& weight) {
-    for (std::size_t v = 0; v < weight.shape(0); ++v)
-        if (!(weight.data()[v] >= 0) || !std::isfinite(weight.data()[v]))
+template <class T>
+std::vector<T> copied(const In1<T>& array) {
+    return {array.data(), array.data() + array.shape(0)};
+}
+
+void check_weights(const std::vector<double>& weight) {
+    for (const double w : weight)
+        if (!(w >= 0) || !std::isfinite(w))
             throw std::invalid_argument("weights must be finite and not negative");
 }
 
-void check_sources(const In1<std::int32_t>& source, std::size_t rows, std::size_t merged) {
-    for (std::size_t v = 0; v < source.shape(0); ++v) {
-        const std::int32_t s = source.data()[v];
+void check_sources(const std::vector<std::int32_t>& source, std::size_t rows, std::size_t merged) {
+    for (const std::int32_t s : source) {
         if (static_cast<std::size_t>(s >= 0 ? s : ~s) >= (s >= 0 ? rows : merged))
             throw std::invalid_argument("a source is neither a row nor a merged point");
     }
@@ -50,17 +54,24 @@ void construct(Instance* self, In2<T> rows, In2<T> merged, In1<std::int32_t> sou
                const Instance* beside) {
     check_shapes(rows, merged, source, weight, graph);
     auto pool = beside ? beside->pool : std::make_shared<Pool>(n_threads);
+    // Copied before they are looked at: another thread may write to the arrays meanwhile.
+    std::vector<std::int32_t> own_source;
+    std::vector<double> own_weight;
     unlocked([&] {
-        check_sources(source, rows.shape(0), merged.shape(0));
-        check_weights(weight);
+        own_source = copied(source);
+        own_weight = copied(weight);
+        check_sources(own_source, rows.shape(0), merged.shape(0));
+        check_weights(own_weight);
     });
     new (self) Instance();
+    self->own_source = std::move(own_source);
+    self->own_weight = std::move(own_weight);
     self->size = graph.size();
     self->dimension = static_cast<int>(rows.shape(1));
-    self->weight = weight.data();
+    self->weight = self->own_weight.data();
     self->graph = graph.view();
     self->pool = std::move(pool);
-    const Points<T> points{rows.data(), merged.data(), source.data(), self->dimension};
+    const Points<T> points{rows.data(), merged.data(), self->own_source.data(), self->dimension};
     if constexpr (sizeof(T) == sizeof(float)) {
         self->single = true;
         self->points32 = points;
@@ -98,13 +109,12 @@ Instance with_soft(const Instance& instance, const SoftPairs& soft) {
 }  // namespace
 
 void bind_instance(nb::module_& m) {
-    // keep_alive: the instance borrows its arrays and the graph.
+    // keep_alive: the instance borrows the points and the graph.
     const auto borrow = [](auto& cls, auto constructor) {
         cls.def("__init__", constructor, nb::arg("rows").noconvert(), nb::arg("merged").noconvert(),
                 nb::arg("source").noconvert(), nb::arg("weight").noconvert(), nb::arg("graph"),
                 nb::arg("n_threads") = 1, nb::arg("beside") = nb::none(), nb::keep_alive<1, 2>(),
-                nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>(),
-                nb::keep_alive<1, 6>());
+                nb::keep_alive<1, 3>(), nb::keep_alive<1, 6>());
     };
     nb::class_<Instance> cls(m, "Instance");
     borrow(cls, &construct<float>);

@@ -1,5 +1,6 @@
 // The immutable problem that every kernel reads: supernodes with weights and mean points, and the
-// cannot-link graph between them. It only borrows its arrays; the Python side keeps them alive.
+// cannot-link graph between them. It borrows the points, which the Python side keeps alive, and
+// owns whatever kernels rely on: where the points are, and the weights.
 #pragma once
 
 #include <algorithm>
@@ -40,12 +41,19 @@ struct Sizes {
 };
 
 struct Instance {
+    Instance() = default;
+    Instance(const Instance&) = delete;
+    Instance& operator=(const Instance&) = delete;
+
     int size = 0;  // number of supernodes
     int dimension = 0;
     bool single = false;  // points are float32
     Points<float> points32;
     Points<double> points64;
     const double* weight = nullptr;
+    // What the points and `weight` point into. It was checked, and nobody can change it any more.
+    std::vector<std::int32_t> own_source;
+    std::vector<double> own_weight;
     Graph graph;
     // Vertices without a cannot-link edge are free: they go to the nearest centroid and never enter
     // graph code. The others are constrained.

@@ -178,3 +178,45 @@ def test_threads_end_with_the_fit(case):
     while threading.active_count() > before and time.monotonic() < patience:
         time.sleep(0.01)
     assert threading.active_count() == before
+
+
+FORKED_WHILE_BUSY = """
+import os, signal, sys, threading, warnings
+import numpy as np
+from kempe.problem import Problem
+
+warnings.simplefilter("ignore")
+X = np.random.default_rng(0).normal(size=(100_000, 12))
+problem = Problem.build(X, n_clusters=4, n_threads=3)
+colours = np.arange(100_000, dtype=np.int32) % 4
+done = threading.Event()
+
+def busy():
+    while not done.is_set():
+        problem.means(colours)
+
+threads = [threading.Thread(target=busy) for _ in range(2)]
+for thread in threads:
+    thread.start()
+hung = 0
+for _ in range(150):
+    child = os.fork()
+    if child == 0:
+        signal.alarm(10)  # ends a child that waits for a lock
+        problem.core.enter()
+        problem.core.leave()
+        os._exit(0)
+    hung += os.waitpid(child, 0)[1] != 0
+    if hung:
+        break
+done.set()
+for thread in threads:
+    thread.join()
+sys.exit(hung)
+"""
+
+
+@needs_fork
+def test_a_fork_waits_for_no_lock_that_a_thread_of_its_parent_had():
+    done = subprocess.run([sys.executable, "-c", FORKED_WHILE_BUSY], timeout=300, check=False)
+    assert done.returncode == 0
