@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import threading
 import time
@@ -75,10 +76,8 @@ def test_ctrl_c_ends_every_phase_in_half_a_second(shape):
             signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
 
         threading.Thread(target=press).start()
-        try:
+        with contextlib.suppress(KeyboardInterrupt):  # before there was anything to return
             certify(X, hidden, n_clusters=k, cannot_link=apart, time_limit=100, random_state=0)
-        except KeyboardInterrupt:  # before there was anything to return
-            pass
         # What was proven so far is checked first.
         assert time.process_time() - pressed[0] < 2 * ROOM
 
@@ -92,9 +91,7 @@ def test_the_presolve_of_a_problem_finds_what_that_of_its_facts_finds(seed):
     same = hidden[drawn[:, 0]] == hidden[drawn[:, 1]]
     together = drawn[same & (drawn[:, 0] != drawn[:, 1])][:4]
     pairs = Constraints(together, drawn[~same], n_rows=n)
-    problem = Problem.build(
-        rng.normal(size=(n, 2)), pairs, n_clusters=k, sample_weight=np.ones(n)
-    )
+    problem = Problem.build(rng.normal(size=(n, 2)), pairs, n_clusters=k, sample_weight=np.ones(n))
     slow = presolve(Facts.of(problem), k)
     fast = presolve_problem(problem, n, _core.Stopper())
     assert fast.deductions == slow.deductions
@@ -146,3 +143,32 @@ def test_facts_of_the_checker_that_were_copied_change_alone():
     assert not third.are_apart(2, 5)
     assert second.apart[0] == {1, 4, 5}
     assert second.apart[1] == {0}
+
+
+@pytest.mark.parametrize("ratio", [1e20, 1e40, 1e80, 1e110])
+@pytest.mark.parametrize("seed", range(6))
+def test_weights_of_any_ratio_that_is_allowed_are_certified(ratio, seed):
+    rng = np.random.default_rng(seed)
+    n, k = 14, 3
+    hidden = rng.integers(k, size=n)
+    X = rng.normal(size=(n, 2))
+    weights = np.exp(rng.uniform(0, np.log(ratio), size=n)) / ratio ** (seed % 3 / 2)
+    drawn = rng.integers(n, size=(6, 2))
+    given = {"cannot_link": drawn[hidden[drawn[:, 0]] != hidden[drawn[:, 1]]]}
+    given["sample_weight"] = weights
+    certificate = certify(X, n_clusters=k, random_state=0, time_limit=0.3, **given)
+    assert certificate.verify(X, **given).lower_bound <= certificate.inertia
+
+
+def test_light_rows_take_nothing_from_a_bound_that_heavy_ones_have():
+    X = np.array([[0.0], [1.0], [5.0], [6.0], [9.0], [2.0]])
+    weights = np.array([1.0, 1.0, 1.0, 1.0, 1.0, 1e-60])
+    certificate = certify(X, n_clusters=2, sample_weight=weights, random_state=0)
+    assert certificate.is_optimal
+    assert certificate.parts[0].rows.tolist() == [0, 1, 2, 3, 4]
+    certificate.verify(X, sample_weight=weights)
+
+
+def test_weights_that_differ_by_too_much_are_refused_before_any_work():
+    with pytest.raises(ValueError, match="differ by too much"):
+        certify(np.eye(3), n_clusters=2, sample_weight=[1.0, 1e-130, 1.0], time_limit=None)

@@ -18,6 +18,7 @@ from kempe.engine import KempeKMeans
 from kempe.problem import Problem
 from kempe.proof.certificate import Method, OptimalityCertificate, Part, data_hash
 from kempe.proof.checking import prove
+from kempe.proof.checking.rounding import LIGHTEST
 from kempe.proof.incumbent import Incumbent
 from kempe.proof.parts import balanced_parts, groups_bounded_in, part_size, part_tree
 from kempe.proof.presolve import presolve_problem
@@ -111,6 +112,7 @@ def certify(
     stopper = _core.Stopper(np.inf if time_limit is None else time_limit)
     rows: NDArray[np.float64] = check_array(X, dtype=np.float64, order="C")
     weights = _check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True)
+    _check_weights(weights)
     pairs = as_constraints(must_link, cannot_link, constraints)
     rng = np.random.default_rng(int(check_random_state(random_state).randint(2**31 - 1)))
     given, k = _labels(labels, n_clusters, rows.shape[0])
@@ -170,6 +172,15 @@ def _searched(
     )
     labels: NDArray[np.int32] = model.fit(rows, constraints=pairs, sample_weight=weights).labels_
     return labels
+
+
+def _check_weights(weights: NDArray[np.float64]) -> None:
+    positive = weights[weights > 0]
+    if positive.size and positive.min() < 2 * LIGHTEST * positive.max():
+        raise ValueError(
+            f"weights from {positive.min():.3g} to {positive.max():.3g} differ by too much for a "
+            "proof in double precision"
+        )
 
 
 def _check_labels(pairs: Constraints, labels: NDArray[np.int32]) -> None:
@@ -242,7 +253,7 @@ class _Proof:
         if known is None:
             return None
         return Tree(
-            self._data,
+            self._data.heavy,
             known,
             self._problem.n_clusters,
             self._incumbent,
@@ -272,7 +283,7 @@ class _Proof:
                 return
             tree = part_tree(
                 self._problem,
-                self._data,
+                self._data.heavy,
                 self._incumbent.labels,
                 rows,
                 self._gap,
@@ -313,12 +324,17 @@ class _Proof:
     def _check_time(self) -> float:
         return sum(tree.n_nodes * _check_seconds(tree.size) for _, tree in self._trees)
 
+    def _bounded(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Those rows whose weight was not too small to compute with."""
+        kept = self._data.heavy.weight[rows] == self._data.weight[rows]
+        return rows[np.flatnonzero(kept)]
+
     def certificate(self, X: NDArray[np.float64]) -> OptimalityCertificate:
         """Have the proof checked, and hand over what the checker proves."""
         problem, labels = self._problem, self._incumbent.labels.astype(np.int32)
         assert problem.row_weight is not None
         pairs = problem.constraints
-        parts = tuple(Part(rows, tree.nodes(rows)) for rows, tree in self._trees)
+        parts = tuple(Part(self._bounded(rows), tree.nodes(rows)) for rows, tree in self._trees)
         inputs = X, problem.row_weight, pairs.must_link, pairs.cannot_link, problem.n_clusters
         with libraries().limit(limits=self._n_jobs):
             proven = prove(*inputs, labels, parts)

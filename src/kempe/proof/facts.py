@@ -66,7 +66,7 @@ class Facts:
     def of_edges(
         cls, group: NDArray[np.int32], n_groups: int, edges: NDArray[np.integer[Any]]
     ) -> Self:
-        """Groups of rows, and pairs of groups that are apart."""
+        """Make them of groups of rows, and of pairs of groups that are apart."""
         cannot = np.zeros((n_groups, n_groups), dtype=bool)
         a, b = edges.T
         cannot[a, b] = cannot[b, a] = True

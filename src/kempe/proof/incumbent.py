@@ -114,7 +114,8 @@ class Incumbent:
         limit = None if np.isinf(left) else max(left, 1e-3)
         model = KempeKMeans(k, random_state=self._seed(), time_limit=limit, **settings)
         try:
-            model.fit(self._data.rows, constraints=constraints, sample_weight=self._data.weight)
+            data = self._data.heavy
+            model.fit(data.rows, constraints=constraints, sample_weight=data.weight)
         except (NoSolutionFoundError, InfeasibleConstraintsError):
             return  # none that agrees with the facts, so none better than the labels, or none found
         self.offer(model.labels_)

@@ -26,6 +26,8 @@ from kempe.proof.facts import Facts
 DENSE_UP_TO = 1200
 # Relative residual of eigenvectors; the error of eigenvalues is of its square.
 LANCZOS_TOLERANCE = 1e-4
+# Next to a weight of 1, smaller ones are lost in single precision.
+LIGHT = 2.0**-80
 
 Floats = NDArray[np.float64]
 # Of single precision; the stubs of numpy widen whatever is multiplied by a number.
@@ -62,6 +64,17 @@ class Data:
     def unit(self) -> float:
         """Inertia of the user's rows where that of these is 1."""
         return math.ldexp(1.0, 2 * self.length + self.mass)
+
+    @cached_property
+    def heavy(self) -> Data:
+        """The same without the weights that are too small to compute with.
+
+        The inertia grows with every weight, so whatever bounds it here bounds it there.
+        """
+        light = self.weight < LIGHT * self.weight.max()
+        if not self.weight[light].any():
+            return self
+        return replace(self, weight=np.where(light, 0.0, self.weight))
 
     def part(self, rows: NDArray[np.int64]) -> Data:
         """Take some of the rows, in the same unit."""

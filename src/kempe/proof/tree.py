@@ -446,7 +446,7 @@ class Tree:
 
 @cache
 def libraries() -> ThreadpoolController:
-    """Libraries of linear algebra, which are looked for once: that takes longer than a small part."""
+    """Libraries of linear algebra; to look for them takes longer than to begin a small part."""
     return ThreadpoolController()
 
 

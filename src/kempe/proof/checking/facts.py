@@ -41,7 +41,9 @@ class Facts:
         both = both[np.argsort(both[:, 0], kind="stable")]
         names, starts = np.unique(both[:, 0], return_index=True)
         others = np.split(both[:, 1], starts[1:])
-        return cls(group, dict(zip(names.tolist(), (set(o.tolist()) for o in others), strict=False)))
+        return cls(
+            group, dict(zip(names.tolist(), (set(o.tolist()) for o in others), strict=False))
+        )
 
     def copy(self) -> Facts:
         """Facts that can grow without changing these."""
