@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -102,3 +103,13 @@ def test_what_cannot_be_certified_is_said_in_one_line(run, arguments, reason):
     assert result.exit_code == 2, result.output
     assert reason in result.stderr
     assert len(result.stderr.strip().splitlines()) == 1
+
+
+def test_what_counts_as_optimal_is_said_by_the_verifier_not_by_the_file(run):
+    claimed = OptimalityCertificate.load("proof.kempe")
+    replace(claimed, gap_wanted=1.0).save("proof.kempe")
+    given = ["verify", "proof.kempe", "data.csv", "--cannot-link", "apart.csv", "--json"]
+    figures = json.loads(run(*given).stdout)
+    assert figures["gap"] > 1e-4
+    assert figures["optimal"] is False
+    assert json.loads(run(*given, "--gap", 1).stdout)["optimal"] is True
