@@ -87,3 +87,17 @@ def test_wrong_pairs_are_the_expensive_ones():
     constraints = Constraints(np.concatenate([pairs[same][:60], wrong]), pairs[~same][4:])
     found, _ = priced(X, 8, constraints)
     assert {pair[1:] for pair in list(found)[:4]} == {(min(p), max(p)) for p in wrong.tolist()}
+
+
+def test_no_descent_runs_where_none_is_promised(planted, monkeypatch):
+    case = planted(0, n_rows=60, n_pairs=60)
+    descents = []
+    descended = prices._descended
+    monkeypatch.setattr(prices, "_descended", lambda *a: descents.append(1) or descended(*a))
+    assert priced(case.X, 3, case.constraints)[0]
+    assert descents
+    descents.clear()
+    assert not priced(case.X, 3, None)[0]
+    monkeypatch.setattr(prices, "MOST_WORK", 1)
+    assert not priced(case.X, 3, case.constraints)[0]
+    assert not descents

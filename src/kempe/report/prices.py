@@ -68,12 +68,12 @@ def pair_prices(problem: Problem, colours: Colours) -> list[Price]:
     count = min(
         MOST_DESCENTS, MOST_WORK // (problem.n_supernodes * problem.n_clusters * problem.n_features)
     )
-    labels = problem.labels(colours)
-    base = _descended(problem, labels)
+    promising = _promising(problem, colours, count) if count else []
+    if not promising:
+        return []
+    base = _descended(problem, problem.labels(colours))
     scale = base[1] or 1.0
-    prices = [
-        _price(problem, base, kind, pair) for kind, pair in _promising(problem, colours, count)
-    ]
+    prices = [_price(problem, base, kind, pair) for kind, pair in promising]
     # A descent of its own order of swaps may differ by rounding; that is no price.
     found = [price for price in prices if price.price > 1e-9 * scale]
     return sorted(found, key=lambda price: -price.price)
