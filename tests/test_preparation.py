@@ -113,3 +113,24 @@ def test_tables_of_another_width_are_refused():
     preparation = Preparation(["a", "b"], standardise=True).fit(np.ones((3, 2)))
     with pytest.raises(ValueError, match="must have 2 columns"):
         preparation.transform(np.ones((3, 3)))
+
+
+def test_holes_of_pandas_in_words_and_in_numbers_are_holes():
+    """Its NA does not know whether it equals itself."""
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(
+        {
+            "city": pandas.array(["Oslo", None, "Rome", "Oslo"], dtype="string"),
+            "age": pandas.array([1, 2, None, 4], dtype="Int64"),
+            "born": [1.0, np.nan, 3.0, 4.0],
+        }
+    )
+    plain = np.array(
+        [["Oslo", 1, 1.0], [None, 2, None], ["Rome", None, 3.0], ["Oslo", 4, 4.0]], dtype=object
+    )
+    names = ["city", "age", "born"]
+    expected = Preparation(names, encode=["city"], impute="mean").fit(plain).transform(plain)
+    found = Preparation(names, encode=["city"], impute="mean").fit(frame).transform(frame)
+    np.testing.assert_array_equal(found, expected)
+    with pytest.raises(ValueError, match="holes"):
+        Preparation(names, encode=["city"]).fit(frame)

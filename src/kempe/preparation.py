@@ -143,7 +143,7 @@ class Preparation(TransformerMixin, BaseEstimator):
         if table.ndim != 2 or table.shape[1] != len(self.names):
             raise ValueError(f"the table must have {len(self.names)} columns, got {table.shape}")
         is_category = np.array([name in self.encode for name in self.names], dtype=bool)
-        numbers = table[:, ~is_category].astype(np.float64)
+        numbers = _floats(table[:, ~is_category])
         words = np.array(
             [[_word(cell) for cell in row] for row in table[:, is_category].tolist()], dtype=object
         ).reshape(len(table), int(is_category.sum()))
@@ -249,8 +249,23 @@ def _scaler(mean: Numbers, scale: Numbers) -> StandardScaler:
     return scaler
 
 
+def _is_hole(cell: object) -> bool:
+    """Whether a cell is None, or NaN, NaT or NA, which do not equal themselves."""
+    try:
+        return cell is None or bool(cell != cell)
+    except TypeError:  # NA of pandas does not know whether it does
+        return True
+
+
+def _floats(cells: NDArray[Any]) -> Numbers:
+    """Numbers as such, with NaN in the holes, whatever stands for them."""
+    if cells.dtype == object:
+        cells = np.where(np.frompyfunc(_is_hole, 1, 1)(cells).astype(bool), np.nan, cells)
+    return cells.astype(np.float64)
+
+
 def _word(cell: object) -> str | None:
-    if cell is None or cell != cell or cell == "":
+    if _is_hole(cell) or cell == "":
         return None
     whole = isinstance(cell, float) and cell.is_integer()
     return f"{cell:.0f}" if whole else str(cell)
