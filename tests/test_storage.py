@@ -10,6 +10,7 @@ import pickle
 import signal
 import subprocess
 import sys
+import threading
 import time
 import zipfile
 from pathlib import Path
@@ -216,6 +217,7 @@ with replacing(sys.argv[1]) as file:
 
 WRITER = """
 import sys
+import threading
 from kempe.storage import replacing
 for round in range(10**9):
     with replacing(sys.argv[1]) as file:
@@ -243,3 +245,44 @@ def test_a_killed_writer_leaves_a_whole_file(tmp_path: Path, kill: signal.Signal
         lines = path.read_text().splitlines()
         assert len(lines) == 2000
         assert len(set(lines)) == 1
+
+
+@pytest.mark.skipif(os.name == "nt", reason="permissions of POSIX systems")
+def test_the_mask_of_the_process_is_never_changed(tmp_path: Path) -> None:
+    """Files that other threads make meanwhile would be open to everybody."""
+    made, done = tmp_path / "made", threading.Event()
+    made.mkdir()
+    wrong: list[int] = []
+
+    def others() -> None:
+        for number in itertools.count():
+            path = made / str(number % 50)
+            with open(path, "w"):
+                pass
+            wrong.extend([1] if path.stat().st_mode & 0o022 else [])
+            path.unlink()
+            if done.is_set():
+                return
+
+    before = os.umask(0o022)
+    try:
+        thread = threading.Thread(target=others)
+        thread.start()
+        for number in range(300):
+            with replacing(tmp_path / f"file{number}") as file:
+                file.write("new")
+        done.set()
+        thread.join()
+    finally:
+        os.umask(before)
+    assert not wrong
+    assert (tmp_path / "file0").stat().st_mode & 0o777 == 0o644
+
+
+def test_storage_asks_for_no_mask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def asked(_: int) -> int:
+        raise AssertionError
+
+    monkeypatch.setattr(os, "umask", asked)
+    with replacing(tmp_path / "file") as file:
+        file.write("new")

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from kempe import __version__
 from kempe.exceptions import FileFormatError
 from kempe.search.result import Result, Solution, Statistics
-from kempe.storage import read_archive, write_archive
+from kempe.storage import DAMAGED, read_archive, write_archive
 
 KIND = "model"
 # 2: a preparation of the table, and names of clusters.
@@ -48,9 +48,12 @@ def write_model(path: str | Path, model: Any, preparation: Any = None) -> None:
     ------
     TypeError
         If a parameter is no plain data, or the class is not one of kempe's own.
+    ValueError
+        If ``n_clusters`` was changed after fitting.
     """
     if not type(model).__module__.startswith("kempe."):
         raise TypeError(f"{type(model).__name__} is no method of kempe, which could load it again")
+    _check_n_clusters(model)
     arrays: Arrays = {}
     parameters = {
         name: _encoded(value, f"parameters/{name}", arrays)
@@ -100,10 +103,11 @@ def read_model(
     try:
         model = _unfitted(header, arrays, models, settings)
         vars(model).update(_decoded_attributes(header["fitted"], arrays))
+        _check_n_clusters(model)
         prepared = _decoded_preparation(header, arrays, preparation)
         if prepared is not None and len(prepared.get_feature_names_out()) != model.n_features_in_:  # type: ignore[attr-defined]
             raise ValueError("the preparation does not give the columns of the model")
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+    except DAMAGED as error:
         raise FileFormatError(f"{path} is no valid kempe model: {_told(error)}") from error
     return model, prepared
 
@@ -117,6 +121,12 @@ def _decoded_preparation(
         return None
     own = {name.removeprefix("preparation/"): array for name, array in arrays.items()}
     return preparation(header["preparation"], own)
+
+
+def _check_n_clusters(model: Any) -> None:
+    """Refuse a model that was not fitted with the number of clusters that it names."""
+    if len(model.cluster_centers_) != model.n_clusters:
+        raise ValueError(f"{len(model.cluster_centers_)} centers for {model.n_clusters} clusters")
 
 
 def _told(error: Exception) -> str:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import math
 import os
+import secrets
 import struct
-import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
@@ -23,13 +24,44 @@ from .exceptions import FileFormatError
 # The header is an entry of the archive like the arrays, whose names end in .npy.
 _HEADER = "header.json"
 _MAGIC = "kempe"
-# Compression cannot shrink anything by more than this.
-_MOST_SHRINKING = 1032
-# What the readers of zip files, arrays and JSON raise on bytes that make no sense.
-_DAMAGED = (
-    zipfile.BadZipFile, zlib.error, struct.error, EOFError, KeyError, ValueError,
-    NotImplementedError, RuntimeError, OverflowError, MemoryError, RecursionError, OSError,
+# What the readers of zip files, arrays, tables and JSON raise on bytes that make no sense.
+DAMAGED = (
+    zipfile.BadZipFile, zlib.error, struct.error, EOFError, LookupError, ValueError, TypeError,
+    AttributeError, ArithmeticError, NotImplementedError, RuntimeError, SyntaxError, MemoryError,
+    RecursionError, OSError,
 )  # fmt: skip
+
+# Compression can make a thousand bytes of one: what a file may become in memory is decided before
+# anything of it is unpacked. docs/reliability.md states these numbers.
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How large the content of an archive may be.
+
+    Attributes
+    ----------
+    free
+        Bytes that any archive may hold.
+    ratio
+        So many times its own size it may hold as well.
+    """
+
+    free: int
+    ratio: int
+
+    def most(self, size: int) -> int:
+        """Bytes that an archive of some size may hold."""
+        return max(self.free, self.ratio * size)
+
+
+# Models and certificates: our own writer packs no tighter than this.
+OWN = Limits(free=4 * 2**20, ratio=16)
+# Tables of others.
+FOREIGN = Limits(free=64 * 2**20, ratio=64)
+MOST_DIRECTORY = 2**20
+MOST_HEADER = 4 * 2**20
+MOST_BRACKETS = 100_000
 
 
 @contextmanager
@@ -59,19 +91,28 @@ def replacing(path: str | Path, mode: str = "w") -> Iterator[IO[Any]]:
 
 @contextmanager
 def _renamed(target: Path, mode: str, text: dict[str, Any]) -> Iterator[IO[Any]]:
-    part = tempfile.NamedTemporaryFile(  # noqa: SIM115, it is closed below, before the renaming
-        mode, dir=target.parent, prefix=f".{target.name}.", suffix=".part", delete=False, **text
-    )
+    """Write beside the target, with the permissions of the file that is replaced or of a new one.
+
+    The system takes off a new file what the process wants none to have: asking for that mask would
+    mean to change it, for all threads.
+    """
+    known = _permissions(target)
+    part = target.with_name(f".{target.name}.{secrets.token_hex(8)}.part")
+
+    def private(name: str, flags: int) -> int:
+        return os.open(name, flags, 0o666 if known is None else 0o600)
+
     try:
-        with part as file:
+        with open(part, mode.replace("w", "x"), opener=private, **text) as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(part.name, _permissions(target))
-        os.replace(part.name, target)
+        if known is not None:
+            os.chmod(part, known)
+        os.replace(part, target)
     except BaseException:
         with suppress(OSError):
-            os.unlink(part.name)
+            os.unlink(part)
         raise
 
 
@@ -86,13 +127,11 @@ def _naming(path: str | Path) -> Iterator[None]:
         raise
 
 
-def _permissions(target: Path) -> int:
-    """Those of the file that is replaced, or of any new file; temporary files are private."""
+def _permissions(target: Path) -> int | None:
+    """Those of the file that is replaced, if there is one."""
     with suppress(OSError):
         return target.stat().st_mode & 0o777
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask
+    return None
 
 
 def write_archive(
@@ -116,28 +155,55 @@ def write_archive(
         What JSON can hold.
     arrays : mapping of str to array
         Numbers or booleans; arrays of objects are refused.
+
+    Raises
+    ------
+    ValueError
+        If the header is longer than what can be read again.
     """
     top = {"format": _MAGIC, "kind": kind, "version": version, "header": dict(header)}
+    text = json.dumps(top, indent=1).encode()
+    if _too_much(text):
+        raise ValueError(f"the names and settings of the {kind} are too long for a file")
+    small = sum(array.nbytes for array in arrays.values()) < OWN.free // 2
     with replacing(path, "wb") as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(_HEADER, json.dumps(top, indent=1))
+        archive.writestr(_HEADER, text)
         for name, array in arrays.items():
-            with archive.open(f"{name}.npy", "w", force_zip64=True) as entry:
-                npy.write_array(entry, np.asanyarray(array), allow_pickle=False)
+            entry = zipfile.ZipInfo(f"{name}.npy")
+            packs = small or not _packs_too_well(array)
+            entry.compress_type = zipfile.ZIP_DEFLATED if packs else zipfile.ZIP_STORED
+            with archive.open(entry, "w", force_zip64=True) as writer:
+                npy.write_array(writer, np.asanyarray(array), allow_pickle=False)
+
+
+def _packs_too_well(array: NDArray[Any]) -> bool:
+    """Whether an array, packed, would look like a small file that fills the memory."""
+    packer = zlib.compressobj()
+    content = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+    step = 2**20
+    pieces = (content[start : start + step].tobytes() for start in range(0, content.size, step))
+    packed = sum(len(packer.compress(piece)) for piece in pieces) + len(packer.flush())
+    return array.nbytes > OWN.ratio // 2 * packed
+
+
+def _too_much(text: bytes) -> bool:
+    """Whether a header would take much memory; empty lists take twenty times their text."""
+    return len(text) > MOST_HEADER or text.count(b"[") + text.count(b"{") > MOST_BRACKETS
 
 
 def read_archive(
     path: str | Path, kind: str, newest: int
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]], int]:
-    """Read what :func:`write_archive` wrote.
+    """Read what :func:`write_archive` wrote, as header, arrays and version.
 
     Parameters
     ----------
     path : str or path
         The file to read.
     kind : str
-        What the file must be.
+        What the file should be.
     newest : int
-        The newest version that the caller understands.
+        Newest version that the caller understands.
 
     Returns
     -------
@@ -148,7 +214,8 @@ def read_archive(
     Raises
     ------
     FileFormatError
-        If the file is damaged, of another kind, or from a newer version.
+        If the file is damaged, of another kind, from a newer version, or larger inside than its
+        size allows.
     """
     with open(path, "rb") as file:  # outside: that a file is missing is not damage
         return _read(file, path, kind, newest)
@@ -158,28 +225,72 @@ def _read(
     file: IO[bytes], path: str | Path, kind: str, newest: int
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]], int]:
     try:
-        with zipfile.ZipFile(file) as archive:
+        with opened_archive(file, OWN) as archive:
             top = _read_header(archive, path, kind, newest)
             arrays = {
-                entry.filename.removesuffix(".npy"): _read_array(archive, entry)
+                entry.filename.removesuffix(".npy"): read_array(archive, entry, "biuf")
                 for entry in archive.infolist()
                 if entry.filename != _HEADER
             }
     except FileFormatError:
         raise
-    except _DAMAGED as error:
+    except DAMAGED as error:
         raise FileFormatError(f"{path} is damaged or not a kempe {kind}: {error}") from error
     return top["header"], arrays, top["version"]
+
+
+@contextmanager
+def opened_archive(
+    file: IO[bytes], limits: Limits, size: int | None = None
+) -> Iterator[zipfile.ZipFile]:
+    """Open a zip archive that holds no more than its size allows, whatever it says about itself.
+
+    Parameters
+    ----------
+    file : file
+        Its bytes.
+    limits : Limits
+        What it may hold.
+    size : int, optional
+        Its size where it comes from, if these bytes were packed there.
+
+    Raises
+    ------
+    ValueError
+        If it holds more.
+    """
+    # The one function of zipfile that looks before the whole directory is in memory.
+    ends = zipfile._EndRecData(file)  # type: ignore[attr-defined]
+    if ends is not None and ends[_DIRECTORY_SIZE] > MOST_DIRECTORY:
+        raise ValueError("it has too many entries")
+    size = file.seek(0, os.SEEK_END) if size is None else size
+    with zipfile.ZipFile(file) as archive:
+        entries = archive.infolist()
+        content = sum(entry.file_size for entry in entries if entry.filename != _HEADER)
+        if content > limits.most(size) or any(entry.file_size < 0 for entry in entries):
+            raise ValueError(
+                f"it would become {content / 2**20:,.0f} MiB in memory, "
+                f"more than a file of {size:,} bytes may"
+            )
+        yield archive
+
+
+_DIRECTORY_SIZE = 5
 
 
 def _read_header(
     archive: zipfile.ZipFile, path: str | Path, kind: str, newest: int
 ) -> dict[str, Any]:
-    top = json.loads(archive.read(_HEADER))
+    if archive.getinfo(_HEADER).file_size > MOST_HEADER:
+        raise FileFormatError(f"{path} has a header of more than {MOST_HEADER:,} bytes")
+    text = archive.read(_HEADER)
+    if _too_much(text):
+        raise FileFormatError(f"{path} has a header of more than {MOST_BRACKETS:,} lists")
+    top = json.loads(text)
     if not isinstance(top, dict) or top.get("format") != _MAGIC:
         raise FileFormatError(f"{path} was not written by kempe")
     if top.get("kind") != kind:
-        raise FileFormatError(f"{path} is a kempe {top.get('kind')}, not a {kind}")
+        raise FileFormatError(f"{path} is a kempe {str(top.get('kind'))[:40]}, not a {kind}")
     version, header = top.get("version"), top.get("header")
     if not isinstance(version, int) or not isinstance(header, dict):
         raise FileFormatError(f"{path} has a damaged header")
@@ -191,15 +302,54 @@ def _read_header(
     return top
 
 
-def _read_array(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> NDArray[Any]:
-    """Read an array, whose size must be that of its entry: a hostile header allocates nothing."""
+def read_array(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, kinds: str) -> NDArray[Any]:
+    """Read an array of an archive, which holds as much as it claims: nothing else is allocated.
+
+    Parameters
+    ----------
+    archive : zipfile.ZipFile
+        The archive.
+    entry : zipfile.ZipInfo
+        The array's place in it.
+    kinds : str
+        Kinds of types that it may have.
+
+    Raises
+    ------
+    ValueError
+        If it is anything else.
+    """
     with archive.open(entry) as file:
-        version = npy.read_magic(file)
-        read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-        shape, _, dtype = read(file)
-        claimed = math.prod(shape) * dtype.itemsize
-        possible = min(entry.file_size, _MOST_SHRINKING * entry.compress_size)
-        if dtype.hasobject or claimed > possible:
-            raise ValueError(f"{entry.filename} is not an array of numbers")
+        check_array_header(file, entry.file_size, entry.filename, kinds)
     with archive.open(entry) as file:
         return npy.read_array(file, allow_pickle=False)
+
+
+def check_array_header(file: IO[bytes], size: int, name: str, kinds: str) -> None:
+    """Refuse an array that claims more than its bytes, or that is of none of some kinds.
+
+    Parameters
+    ----------
+    file : file
+        The array in NumPy's format.
+    size : int
+        Number of its bytes.
+    name : str
+        What errors call it.
+    kinds : str
+        Kinds of types that it may have.
+
+    Raises
+    ------
+    ValueError
+        If it is anything else.
+    """
+    version = npy.read_magic(file)
+    read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+    shape, _, dtype = read(file)
+    if dtype.hasobject:
+        raise ValueError(f"{name} holds Python objects")
+    if dtype.kind not in kinds or dtype.itemsize == 0 or any(length < 0 for length in shape):
+        raise ValueError(f"{name} is an array of shape {shape} and type {dtype}, not of numbers")
+    if math.prod(shape) * dtype.itemsize > size:
+        raise ValueError(f"{name} is shorter than it claims")

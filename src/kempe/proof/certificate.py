@@ -33,7 +33,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kempe.constraints import as_constraints
 from kempe.exceptions import FileFormatError
-from kempe.storage import read_archive, write_archive
+from kempe.storage import DAMAGED, read_archive, write_archive
 
 RowPair = tuple[int, int]
 Relation = Literal["together", "apart"]
@@ -365,7 +365,7 @@ class OptimalityCertificate:
                 seconds=float(header["seconds"]),
                 method=_METHODS[_METHODS.index(header["method"])],
             )
-        except (KeyError, IndexError, TypeError, ValueError) as error:
+        except DAMAGED as error:
             raise FileFormatError(f"{path} is not a complete certificate: {error!r}") from error
 
 
@@ -435,6 +435,8 @@ def _offsets(counts: Iterable[int]) -> NDArray[np.int64]:
 
 
 def _pieces(flat: NDArray[Any], offsets: NDArray[Any]) -> Iterator[NDArray[Any]]:
+    if flat.ndim != 1 or offsets.ndim != 1 or offsets.dtype != np.int64:
+        raise ValueError("a list of lists is something else")
     if offsets[0] != 0 or offsets[-1] != flat.size or (np.diff(offsets) < 0).any():
         raise ValueError("a list does not end where the next one starts")
     return (flat[a:b] for a, b in pairwise(offsets))
@@ -473,6 +475,16 @@ def _parts_to_arrays(parts: Sequence[Part]) -> dict[str, NDArray[Any]]:
     return {**arrays, **_multipliers_to_arrays([node.multipliers for node in nodes])}
 
 
+def _whole(arrays: dict[str, NDArray[Any]], name: str, below: int) -> list[int]:
+    """Numbers from 0 up to some other."""
+    values = arrays[name]
+    if values.ndim != 1 or values.dtype.kind not in "iu":
+        raise ValueError(f"{name} are no whole numbers")
+    if values.min(initial=0) < 0 or values.max(initial=0) >= below:
+        raise ValueError(f"{name} are not in 0, ..., {below - 1}")
+    return [int(value) for value in values]
+
+
 def _parts_from_arrays(arrays: dict[str, NDArray[Any]]) -> tuple[Part, ...]:
     def lists(name: str) -> list[NDArray[Any]]:
         return list(_pieces(arrays[name], arrays[f"{name}_offsets"]))
@@ -481,7 +493,10 @@ def _parts_from_arrays(arrays: dict[str, NDArray[Any]]) -> tuple[Part, ...]:
     deductions = [
         Deduction(_RELATIONS[kind], (int(pair[0]), int(pair[1])), tuple(clique.tolist()))
         for kind, pair, clique in zip(
-            arrays["relations"], arrays["pairs"], lists("cliques"), strict=True
+            _whole(arrays, "relations", len(_RELATIONS)),
+            arrays["pairs"].reshape(-1, 2).tolist(),
+            lists("cliques"),
+            strict=True,
         )
     ]
     nodes = [
@@ -497,8 +512,8 @@ def _parts_from_arrays(arrays: dict[str, NDArray[Any]]) -> tuple[Part, ...]:
             witness=tuple(witness.tolist()),
         )
         for parent, kind, together, apart, own, multipliers, fixed, pair, witness in zip(
-            arrays["parents"],
-            arrays["kinds"],
+            arrays["parents"].tolist(),
+            _whole(arrays, "kinds", len(_NODE_KINDS)),
             lists("together"),
             lists("apart"),
             list(_pieces(numbered, arrays["deduction_offsets"])),
@@ -536,9 +551,10 @@ def _multipliers_to_arrays(every: Sequence[Multipliers | None]) -> dict[str, NDA
 
 
 def _multipliers_from_arrays(arrays: dict[str, NDArray[Any]]) -> list[Multipliers | None]:
-    sizes, cuts = arrays["sizes"], arrays["cuts_offsets"]
-    counts = list(_pieces(arrays["member_counts"], cuts))
-    triangles = _pieces(arrays["slack"], _offsets(sizes * (sizes + 1) // 2))
+    # As numbers of Python: those of an array could wrap, and a small triangle claim a huge matrix.
+    sizes, cuts = _whole(arrays, "sizes", 2**31), arrays["cuts_offsets"]
+    counts = [c.astype(np.int64) for c in _pieces(arrays["member_counts"], cuts)]
+    triangles = _pieces(arrays["slack"], _offsets(size * (size + 1) // 2 for size in sizes))
     members = _pieces(arrays["members"], _offsets(c.sum() for c in counts))
     found = zip(
         sizes,
@@ -554,14 +570,21 @@ def _multipliers_from_arrays(arrays: dict[str, NDArray[Any]]) -> list[Multiplier
         if scale == 0.0:
             every.append(None)
             continue
-        size, triangle, centres, count, member, mu = next(found)
+        size, triangle, centres, count, member, mu = _next(found)
         own = Cuts(centres, _offsets(count), member, mu)
         every.append(Multipliers(_mirrored(triangle, size), own, scale))
     return every
 
 
+def _next(items: Iterator[Any]) -> Any:
+    for item in items:
+        return item
+    raise ValueError("fewer multipliers than scales")
+
+
 def _mirrored(triangle: NDArray[np.float32], size: int) -> NDArray[np.float32]:
     slack = np.zeros((size, size), dtype=np.float32)
-    slack[np.tril_indices(size)] = triangle
-    slack.T[np.tril_indices(size)] = triangle
+    lower = np.tri(size, dtype=bool)
+    slack[lower] = triangle
+    slack.T[lower] = triangle
     return slack

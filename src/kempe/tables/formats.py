@@ -4,17 +4,28 @@ from __future__ import annotations
 
 import warnings
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
+from numpy.lib import format as npy
 from numpy.typing import NDArray
 
+from kempe.storage import DAMAGED, FOREIGN, Limits, check_array_header, opened_archive, read_array
 from kempe.tables.delimited import DelimitedTable, IsHeader, names_come_first
+from kempe.tables.errors import TableError
 from kempe.tables.source import Source
 from kempe.tables.table import MemoryTable, Table, numbered
+
+# Kinds of arrays that may be tables: numbers, text, and records of them.
+_KINDS = "biufUSV"
+# Readers of Excel make cells of all that is left out: so many for each that is there, and some.
+MOST_EMPTY, MOST_EMPTY_SHARE = 1_000_000, 20
+# Columns of equal values take next to nothing in files of Arrow.
+PACKED_COLUMNS = Limits(free=FOREIGN.free, ratio=1000)
 
 
 def open_table(path: Path, header: bool | IsHeader | None = None) -> Table:
@@ -53,49 +64,54 @@ def _reader(source: Source) -> Callable[[Source], Table] | None:
 
 
 def _read_npy(source: Source) -> Table:
-    with source.binary() as file:
-        return _table_of(source, _loaded(source, file))
+    with source.binary() as file, _damage_told(source):
+        check_array_header(file, FOREIGN.most(source.size), "the array", _KINDS)
+        file.seek(0)
+        array = npy.read_array(file, allow_pickle=False)
+    return _table_of(source, array)
 
 
 def _read_zip(source: Source) -> Table:
-    with source.binary() as file:
-        try:
-            names = zipfile.ZipFile(file).namelist()
-        except zipfile.BadZipFile as error:
-            raise ValueError(f"{source.name} is damaged: {error}") from None
-    if "xl/workbook.xml" in names:
-        return _read_excel(source)
-    if names and all(name.endswith(".npy") for name in names):
-        return _read_npz(source)
-    raise ValueError(f"{source.name} is an archive, but neither of Excel nor of NumPy")
+    with (
+        source.binary() as file,
+        _damage_told(source),
+        opened_archive(file, FOREIGN, source.size) as archive,
+    ):
+        entries = {entry.filename: entry for entry in archive.infolist()}
+        if "xl/workbook.xml" not in entries:
+            return _npz_table(source, archive, entries)
+    return _read_excel(source)
 
 
-def _read_npz(source: Source) -> Table:
-    with source.binary() as file, _loaded(source, file) as archive:
-        names = list(archive)
-        chosen = names[0] if len(names) == 1 else "X"
-        if chosen not in names:
-            raise ValueError(
-                f"{source.name} holds the arrays {', '.join(names)}; the rows to cluster must be "
-                "called X, or be alone"
-            )
-        array = _unpickled(source, lambda: archive[chosen])
+def _npz_table(
+    source: Source, archive: zipfile.ZipFile, entries: Mapping[str, zipfile.ZipInfo]
+) -> Table:
+    if not entries or not all(name.endswith(".npy") for name in entries):
+        raise TableError(f"{source.name} is an archive, but neither of Excel nor of NumPy")
+    names = [name.removesuffix(".npy") for name in entries]
+    chosen = names[0] if len(names) == 1 else "X"
+    if chosen not in names:
+        raise TableError(
+            f"{source.name} holds the arrays {', '.join(names)}; the rows to cluster must be "
+            "called X, or be alone"
+        )
+    array = read_array(archive, entries[f"{chosen}.npy"], _KINDS)
     others = [name for name in names if name != chosen]
     if others:
         warnings.warn(f"{source.name}: took the array X, not {', '.join(others)}", stacklevel=2)
     return _table_of(source, array)
 
 
-def _loaded(source: Source, file: IO[bytes]) -> Any:
-    return _unpickled(source, lambda: np.load(file, allow_pickle=False))
-
-
-def _unpickled(source: Source, load: Callable[[], Any]) -> Any:
+@contextmanager
+def _damage_told(source: Source) -> Iterator[None]:
+    """Say of whatever a reader trips over that the file cannot be read."""
     try:
-        return load()
-    except (ValueError, EOFError, OSError, zipfile.BadZipFile) as error:
-        reason = "it holds Python objects" if "allow_pickle" in str(error) else error
-        raise ValueError(f"{source.name} cannot be read: {reason}") from None
+        yield
+    except (TableError, ImportError):
+        raise
+    except DAMAGED as error:
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise TableError(f"{source.name} cannot be read: {reason}") from None
 
 
 def _table_of(source: Source, array: NDArray[Any]) -> Table:
@@ -126,27 +142,36 @@ def text(value: object) -> str:
 
 
 def _read_parquet(source: Source) -> Table:
-    from_file = _needed("pyarrow.parquet", "Parquet").read_table
-    with source.binary() as file:
-        return _arrow_table(source, lambda: from_file(file))
+    parquet = _needed("pyarrow.parquet", "Parquet")
+
+    def read(file: IO[bytes]) -> Any:
+        known = parquet.ParquetFile(file)
+        _check_cells(source, known.metadata.num_rows, known.metadata.num_columns)
+        return known.read()
+
+    return _arrow_table(source, read)
 
 
 def _read_arrow(source: Source) -> Table:
-    from_file = _needed("pyarrow.feather", "Arrow").read_table
-    with source.binary() as file:
-        return _arrow_table(source, lambda: from_file(file))
+    return _arrow_table(source, _needed("pyarrow.feather", "Arrow").read_table)
 
 
-def _arrow_table(source: Source, read: Callable[[], Any]) -> Table:
+def _check_cells(source: Source, n_rows: int, n_columns: int) -> None:
+    """Refuse a file whose rows, in memory, would be far larger than the file."""
+    if 8 * n_rows * max(n_columns, 1) > PACKED_COLUMNS.most(source.size):
+        raise ValueError(f"it claims {n_rows:,} rows of {n_columns:,} columns, more than its size")
+
+
+def _arrow_table(source: Source, read: Callable[[IO[bytes]], Any]) -> Table:
     import pyarrow
 
-    try:
-        table = read()
-    except (pyarrow.ArrowException, OSError) as error:
-        reason = str(error).splitlines()[0]
-        raise ValueError(f"{source.name} cannot be read: {reason}") from None
-    columns = [_arrow_column(column) for column in table.columns]
-    return MemoryTable(source.name, table.column_names, columns)
+    with source.binary() as file, _damage_told(source):
+        try:
+            table = read(file)
+            columns = [_arrow_column(column) for column in table.columns]
+        except pyarrow.ArrowException as error:
+            raise ValueError(str(error).splitlines()[0]) from None
+        return MemoryTable(source.name, table.column_names, columns)
 
 
 def _arrow_column(column: Any) -> NDArray[Any] | list[str]:
@@ -160,24 +185,56 @@ def _arrow_column(column: Any) -> NDArray[Any] | list[str]:
 
 
 def _read_excel(source: Source) -> Table:
-    load_workbook = _needed("openpyxl", "Excel").load_workbook
-    with source.binary() as file:
-        book = load_workbook(file, read_only=True, data_only=True)
-        sheets = [sheet.title for sheet in book.worksheets]
-        lines = list(enumerate(book.worksheets[0].iter_rows(values_only=True), start=1))
-    filled = [(line, cells) for line, cells in lines if any(cell is not None for cell in cells)]
+    _needed("openpyxl", "Excel")
+    with source.binary() as file, _damage_told(source):
+        sheets, filled = _first_sheet(file)
     if not filled:
         raise ValueError(f"the first sheet of {source.name}, {sheets[0]!r}, is empty")
     if len(sheets) > 1:
         what = f"{sheets[0]!r}, the first of {len(sheets)} sheets"
         warnings.warn(f"{source.name}: read {what}", stacklevel=2)
-    (line, names), rows = filled[0], [cells for _, cells in filled[1:]]
+    (line, names), rows = filled[0], filled[1:]
+    for number, cells in rows:
+        if len(cells) > len(names):
+            raise ValueError(
+                f"{source.name}, row {number}: there is a value in column {len(cells)}, but the "
+                f"first row has {len(names)}"
+            )
     return MemoryTable(
         source.name,
         [text(name) for name in names],
-        [[text(cells[column]) for cells in rows] for column in range(len(names))],
+        [
+            [text(cells[column]) if column < len(cells) else "" for _, cells in rows]
+            for column in range(len(names))
+        ],
         first=("row", line + 1),
     )
+
+
+def _first_sheet(file: IO[bytes]) -> tuple[list[str], list[tuple[int, tuple[Any, ...]]]]:
+    """Names of all sheets, and those rows of the first that have a value, up to their last one.
+
+    What the sheet says of its own size may be missing or wrong, and one cell far away makes it as
+    large as sheets can be. So it is not asked.
+    """
+    from openpyxl import load_workbook
+    from openpyxl.utils.exceptions import InvalidFileException
+
+    try:
+        book = load_workbook(file, read_only=True, data_only=True)
+    except InvalidFileException as error:
+        raise ValueError(str(error)) from None
+    sheet = book.worksheets[0]
+    sheet.reset_dimensions()
+    filled, empty, known = [], 0, 0
+    for line, cells in enumerate(sheet.iter_rows(values_only=True), start=1):
+        places = [n for n, cell in enumerate(cells, start=1) if cell is not None]
+        known, empty = known + len(places), empty + len(cells) - len(places)
+        if empty > MOST_EMPTY + MOST_EMPTY_SHARE * known:
+            raise ValueError("nearly all of its cells are empty; save it as CSV or Parquet")
+        if places:
+            filled.append((line, cells[: places[-1]]))
+    return [each.title for each in book.worksheets], filled
 
 
 def _read_old_excel(source: Source) -> Table:

@@ -54,6 +54,11 @@ class Source:
     def _raw(self) -> IO[bytes]:
         return self._path.open("rb") if self._content is None else io.BytesIO(self._content)
 
+    @property
+    def size(self) -> int:
+        """Number of bytes, packed as they are."""
+        return self._path.stat().st_size if self._content is None else len(self._content)
+
     @contextmanager
     def binary(self) -> Iterator[IO[bytes]]:
         """Open it as bytes, from the beginning."""
