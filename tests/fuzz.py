@@ -34,7 +34,9 @@ from tiny_problems import (
     VARIANTS,
     Outcome,
     TinyProblem,
+    check_labels,
     check_promises,
+    crowded,
     fit,
     is_optimal,
     optimum,
@@ -49,11 +51,23 @@ MOST_FAILURES = 20
 # Mostly beyond what the default enumerates: only it is tried there, and no promise is made.
 LARGER_ROWS = (11, 13)
 LARGER = "kempe, 11 to 13 rows"
-SIZES = (
-    tiny_problems(),
-    tiny_problems(9),
-    tiny_problems(LARGER_ROWS[1], least_rows=LARGER_ROWS[0]),
-)
+# Families of problems, how many of each there are in a round, and which methods are tried.
+FAMILIES: dict[str, tuple[Any, int]] = {
+    "few distinct rows": (tiny_problems(9, rows="few distinct rows"), 20 * ROUND),
+    "any": (
+        st.one_of(
+            tiny_problems(),
+            tiny_problems(9),
+            tiny_problems(LARGER_ROWS[1], least_rows=LARGER_ROWS[0]),
+        ),
+        ROUND,
+    ),
+    "few distinct rows, crowded": (crowded(30), 20 * ROUND),
+    "mixed magnitudes": (tiny_problems(8, rows="mixed magnitudes"), ROUND),
+    "many features": (tiny_problems(7, rows="many features"), ROUND),
+    "many clusters": (tiny_problems(9, least_rows=5, spare=2), ROUND),
+}
+DEFAULTS = ("kempe", "kempe, searching")
 
 
 def main(
@@ -116,6 +130,8 @@ def show_progress(counts: Counter[str], started: float) -> None:
 def summarise(counts: Counter[str]) -> None:
     typer.echo(f"\n{counts['problems']:,} problems, of which {counts['feasible']:,} are feasible")
     typer.echo(f"{counts['failures']} failures")
+    for family in FAMILIES:
+        typer.echo(f"{family:<28}{counts[f'family {family}']:>10,} problems")
     typer.echo(f"{'method':<22}{'fits':>10}{'found':>10}{'optimal':>10}{'share':>10}")
     for name in (*VARIANTS, LARGER):
         fits, found, best = (counts[f"{kind} {name}"] for kind in ("fits", "found", "optimal"))
@@ -130,7 +146,7 @@ def work(seed: int, reports: Any, stop: Event) -> None:
     warnings.simplefilter("ignore", ConvergenceWarning)
     failures = 0
     while not stop.is_set() and failures < MOST_FAILURES:
-        attempt = Attempt(reports, stop)
+        attempt = Attempt(reports, stop, list(FAMILIES)[seed % len(FAMILIES)])
         try:
             hypothesis.seed(seed)(attempt.test)()
         except Exception as error:
@@ -143,36 +159,47 @@ def work(seed: int, reports: Any, stop: Event) -> None:
 class Attempt:
     """One round of problems, of which the last is the smallest failure if there is one."""
 
-    def __init__(self, reports: Any, stop: Event) -> None:
+    def __init__(self, reports: Any, stop: Event, family: str) -> None:
         self.counts: Counter[str] = Counter()
         self.last: dict[str, Any] = {}
         self._reports = reports
         self._note = current(os.getpid())
+        self._family = family
+        strategy, examples = FAMILIES[family]
         self.test = settings(
-            max_examples=ROUND,
+            max_examples=examples,
             database=None,
             deadline=None,
+            report_multiple_bugs=False,
             phases=(Phase.generate, Phase.shrink),
             suppress_health_check=list(HealthCheck),
-        )(hypothesis.given(st.one_of(*SIZES))(self._try(stop)))
+        )(hypothesis.given(strategy)(self._try(stop)))
 
     def _try(self, stop: Event) -> Any:
         def tried(problem: TinyProblem) -> None:
             if stop.is_set():
                 return
-            self.counts = Counter(problems=1)
-            if len(problem.X) < LARGER_ROWS[0]:
-                self._try_all(problem)
-            else:
+            self.counts = Counter({"problems": 1, f"family {self._family}": 1})
+            if self._family == "few distinct rows, crowded":
+                self._try_crowded(problem)
+            elif len(problem.X) >= LARGER_ROWS[0]:
                 self._try_larger(problem)
+            else:
+                few = self._family == "few distinct rows"
+                self._try_all(problem, DEFAULTS if few else tuple(VARIANTS))
             self._reports.put(self.counts)
 
         return tried
 
-    def _try_all(self, problem: TinyProblem) -> None:
+    def _try_crowded(self, problem: TinyProblem) -> None:
+        """What is too much for all clusterings is still a clustering, and ends."""
+        self.counts["feasible"] += 1
+        check_labels(problem, self._fit("kempe", problem))
+
+    def _try_all(self, problem: TinyProblem, variants: tuple[str, ...]) -> None:
         best = optimum(problem)
         self.counts["feasible"] += best < np.inf
-        for variant in VARIANTS:
+        for variant in (name for name in variants if name in VARIANTS):
             outcome = self._fit(variant, problem)
             check_promises(variant, problem, outcome, best)
             self._count(variant, problem, outcome, best)

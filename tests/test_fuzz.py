@@ -10,7 +10,7 @@ from collections import Counter
 import pytest
 
 import fuzz
-from tiny_problems import TinyProblem
+from tiny_problems import TinyProblem, tiny_problems
 
 
 class Reports:
@@ -32,6 +32,7 @@ def fuzzed(monkeypatch, tmp_path):
     """Fuzz one method for some problems; what was counted and what was stored."""
     monkeypatch.setattr(fuzz, "REGRESSIONS", tmp_path)
     monkeypatch.setattr(fuzz, "VARIANTS", {"COPKM": fuzz.VARIANTS["COPKM"]})
+    monkeypatch.setattr(fuzz, "FAMILIES", {"any": (tiny_problems(), fuzz.ROUND)})
     before = signal.getsignal(signal.SIGINT)
 
     def run(most_problems):
@@ -63,3 +64,15 @@ def test_a_failure_is_stored_as_small_as_it_can_be(fuzzed, monkeypatch):
     assert len(problem.X) == problem.n_clusters == 2
     assert not problem.must_link
     assert not problem.cannot_link
+
+
+@pytest.mark.parametrize("family", ["few distinct rows", "few distinct rows, crowded"])
+def test_few_distinct_rows_are_fitted_by_the_default(family, monkeypatch, tmp_path):
+    monkeypatch.setattr(fuzz, "REGRESSIONS", tmp_path)
+    monkeypatch.setattr(fuzz, "FAMILIES", {family: (fuzz.FAMILIES[family][0], 30)})
+    reports = Reports(30)
+    before = signal.getsignal(signal.SIGINT)
+    fuzz.work(1, reports, reports.stop)
+    signal.signal(signal.SIGINT, before)
+    assert reports.counts[f"family {family}"] >= 30
+    assert reports.counts["failures"] == 0

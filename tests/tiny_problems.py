@@ -229,14 +229,19 @@ def check_promises(variant: str, problem: TinyProblem, outcome: Outcome, best: f
         assert name in MAY_FIND_NOTHING or best == np.inf, f"nothing found, but {best} exists"
         return
     assert best < np.inf, "a clustering of what has none"
+    check_labels(problem, outcome)
+    if variant == "kempe":
+        assert is_optimal(problem, outcome, best), f"{outcome.inertia} instead of {best}"
+
+
+def check_labels(problem: TinyProblem, outcome: Outcome) -> None:
+    """Raise ``AssertionError`` where labels are no clustering, or not of the inertia they claim."""
     labels = outcome.labels
     assert all(labels[a] == labels[b] for a, b in problem.must_link), "violated must-link pair"
     assert all(labels[a] != labels[b] for a, b in problem.cannot_link), "violated cannot-link pair"
     assert set(labels) == set(range(problem.n_clusters)), "an empty cluster"
     true = exact_inertia(problem, labels)
     assert abs(outcome.inertia - true) <= rounding(problem, true), "inertia is not that of labels"
-    if variant == "kempe":
-        assert is_optimal(problem, outcome, best), f"{outcome.inertia} instead of {best}"
 
 
 def is_optimal(problem: TinyProblem, outcome: Outcome, best: float) -> bool:
@@ -277,6 +282,59 @@ def data(draw: st.DrawFn, n_rows: int, *, plain: bool = False) -> list[list[floa
 
 
 @st.composite
+def few_distinct(draw: st.DrawFn, n_rows: int) -> list[list[float]]:
+    """Two or three distinct rows, near each other and perhaps far from zero."""
+    n_features = draw(st.integers(1, 2))
+    row = st.lists(_scattered(), min_size=n_features, max_size=n_features)
+    rows = draw(st.lists(row, min_size=1, max_size=3))
+    which = draw(st.lists(st.integers(0, len(rows) - 1), min_size=n_rows, max_size=n_rows))
+    shift = draw(st.sampled_from((0.0, 1e9, -3.7, 1e-9)))
+    return [[value + shift for value in rows[i]] for i in which]
+
+
+@st.composite
+def mixed_magnitudes(draw: st.DrawFn, n_rows: int) -> list[list[float]]:
+    """Numbers of which some are a million times as large as others."""
+    n_features = draw(st.integers(1, 3))
+    value = st.tuples(st.integers(-9, 9), st.integers(-6, 6)).map(lambda v: v[0] * 10.0 ** v[1])
+    row = st.lists(value, min_size=n_features, max_size=n_features)
+    return draw(st.lists(row, min_size=n_rows, max_size=n_rows))
+
+
+@st.composite
+def many_features(draw: st.DrawFn, n_rows: int) -> list[list[float]]:
+    """More features than any loop over them was unrolled for."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n_features = draw(st.sampled_from((17, 49, 65, 200)))
+    return (rng.integers(-4, 5, size=(n_rows, n_features)) / 4).tolist()
+
+
+ROWS = {
+    "few distinct rows": few_distinct,
+    "mixed magnitudes": mixed_magnitudes,
+    "many features": many_features,
+}
+"""Where the rows of a family of problems come from."""
+
+
+@st.composite
+def crowded(draw: st.DrawFn, most_rows: int) -> TinyProblem:
+    """More rows than can be enumerated, few of them distinct, and pairs that some labels obey."""
+    n_rows, k = draw(st.integers(8, most_rows)), draw(st.integers(2, 5))
+    hidden = [i % k for i in range(n_rows)]
+    row = st.integers(0, n_rows - 1)
+    pairs = draw(st.lists(st.tuples(row, row), max_size=2 * n_rows))
+    weights = draw(st.none() | st.lists(st.floats(0.25, 1.0), min_size=n_rows, max_size=n_rows))
+    return TinyProblem(
+        draw(few_distinct(n_rows)),
+        k,
+        cannot_link=[(a, b) for a, b in pairs if hidden[a] != hidden[b]],
+        weights=weights,
+        seed=draw(st.integers(0, 99)),
+    )
+
+
+@st.composite
 def cannot_links(draw: st.DrawFn, n_rows: int, n_clusters: int) -> list[Pair]:
     """From no pair to all pairs: random, bipartite, k-partite and one part more."""
     every = list(itertools.combinations(range(n_rows), 2))
@@ -308,14 +366,24 @@ def must_links(draw: st.DrawFn, n_rows: int) -> list[Pair]:
 
 @st.composite
 def tiny_problems(
-    draw: st.DrawFn, most_rows: int = 7, *, least_rows: int = 1, plain: bool = False
+    draw: st.DrawFn,
+    most_rows: int = 7,
+    *,
+    least_rows: int = 1,
+    plain: bool = False,
+    rows: str = "",
+    spare: int | None = None,
 ) -> TinyProblem:
-    """Problems with at least as many groups of rows as clusters and some weight."""
+    """Problems with at least as many groups of rows as clusters and some weight.
+
+    ``rows`` is a name in ``ROWS``; ``spare`` bounds by how much the groups exceed the clusters.
+    """
     n_rows = draw(st.integers(least_rows, most_rows))
-    X = draw(data(n_rows, plain=plain))
+    X = draw(ROWS[rows](n_rows) if rows else data(n_rows, plain=plain))
     bare = TinyProblem(X, 1, draw(must_links(n_rows)))
     groups = len(set(bare.group))
-    k = draw(st.one_of(st.integers(1, groups), st.just(groups), st.just(1)))
+    least = 1 if spare is None else max(1, groups - spare)
+    k = draw(st.one_of(st.integers(least, groups), st.just(groups), st.just(least)))
     weights = None
     if draw(st.integers(0, 2)) == 1:
         weights = draw(
