@@ -10,7 +10,7 @@ TABLES := docs/_generated
 # Build tools live in the environment, so that rebuilding the core is incremental.
 INSTALL = $(PIP) install --no-build-isolation --editable
 
-.PHONY: demo test experiments coverage sanitize lint format docs bench bench-docs bench-dask bench-instructions clean help fuzz fuzz-core stress
+.PHONY: demo test experiments coverage sanitize lint format docs bench bench-docs bench-dask bench-instructions clean help fuzz fuzz-core fuzz-files fuzz-faults stress
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -93,6 +93,12 @@ build-%:
 
 fuzz: $(VENV)/.test  ## try random tiny problems against all clusterings (ARGS="--minutes 30")
 	$(BIN)/python tests/fuzz.py $(ARGS)
+
+fuzz-files: $(VENV)/.test  ## damage real files and read them (ARGS="--minutes 20")
+	$(BIN)/python tests/fuzz_files.py $(ARGS)
+
+fuzz-faults: $(VENV)/.test  ## limits and Ctrl-C at random moments (ARGS="--minutes 20")
+	$(BIN)/python tests/fuzz_faults.py $(ARGS)
 
 # A sanitizer ends the process when memory is short, so it gets no sizes that want much.
 fuzz-core: $(if $(SANITIZER),build-$(SANITIZER),$(VENV)/.test)  ## call the core with wrong arguments (ARGS="--minutes 30", SANITIZER=address)

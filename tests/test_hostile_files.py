@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import fuzz_files
 import kempe
 from kempe import storage
 from kempe.exceptions import CertificateError, FileFormatError
@@ -362,3 +363,9 @@ def test_arrays_of_a_certificate_give_a_file_error_or_a_proof_that_fails(tmp_pat
         except CertificateError:
             continue
         assert proven.lower_bound <= best  # whatever was changed, it holds
+
+
+@pytest.mark.parametrize("path", sorted((Path(__file__).parent / "hostile").glob("*")), ids=str)
+def test_what_the_fuzzer_has_found_is_read_or_refused(tmp_path, path):
+    kind = path.name.rpartition("-")[0].replace("_", " ")
+    assert fuzz_files.attempt(kind, path.read_bytes(), tmp_path) in ("read", "refused")

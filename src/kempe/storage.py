@@ -7,6 +7,7 @@ import math
 import os
 import secrets
 import struct
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
@@ -28,7 +29,7 @@ _MAGIC = "kempe"
 DAMAGED = (
     zipfile.BadZipFile, zlib.error, struct.error, EOFError, LookupError, ValueError, TypeError,
     AttributeError, ArithmeticError, NotImplementedError, RuntimeError, SyntaxError, MemoryError,
-    RecursionError, OSError,
+    RecursionError, OSError, tokenize.TokenError,
 )  # fmt: skip
 
 # Compression can make a thousand bytes of one: what a file may become in memory is decided before
