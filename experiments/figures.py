@@ -9,15 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kempe import datasets
-from kempe.bench.drawing import colour, decades, label_points, lines, svg
+from kempe.bench.drawing import colour, decades, label_points, lines, plain, svg
 from kempe.bench.plan import MAIN
 from kempe.bench.summary import Summary
+from kempe.report.html import Html
 
 # Distances below this, in per cent, are drawn as none.
 _NO_GAP = 1e-3
 
 
-def quality_against_time(summary: Summary) -> str:
+def quality_against_time(summary: Summary) -> Html:
     """Every method as a point per collection: how good and how slow it is."""
     points = {name: _qualities(summary, name) for name in summary.collections()}
     drawn = {name: found for name, found in points.items() if found}
@@ -25,12 +26,12 @@ def quality_against_time(summary: Summary) -> str:
     def draw(axes: Any) -> None:
         for axis, (collection, found) in zip(axes, drawn.items(), strict=True):
             _draw_qualities(axis, found)
-            axis.set_title(collection)
+            axis.set_title(plain(collection))
             axis.set_xlabel("CPU seconds (geometric mean)")
         axes[0].set_ylabel("inertia above the best, per cent")
 
     columns = min(2, len(drawn))
-    return svg("quality", draw, columns=columns, panels=len(drawn)) if drawn else ""
+    return svg("quality", draw, columns=columns, panels=len(drawn)) if drawn else Html()
 
 
 def _qualities(summary: Summary, collection: str) -> dict[str, tuple[float, float, float]]:
@@ -68,7 +69,7 @@ def _draw_qualities(axis: Any, found: dict[str, tuple[float, float, float]]) -> 
     label_points(axis, texts)
 
 
-def scaling(summary: Summary) -> str:
+def scaling(summary: Summary) -> Html:
     """CPU time against the number of rows, one point per method and size class."""
     points: dict[str, list[tuple[int, float]]] = {}
     sizes = {item.key: item.n_rows for item in datasets.describe()}
@@ -80,7 +81,7 @@ def scaling(summary: Summary) -> str:
     def draw(axes: Any) -> None:
         for method, line in lines(points):
             rows, times = class_means(np.array(points[method]))
-            axes[0].plot(rows, times, marker="o", markersize=3, label=method, **line)
+            axes[0].plot(rows, times, marker="o", markersize=3, label=plain(method), **line)
         everything = np.array([point for found in points.values() for point in found])
         for name, values in zip("xy", everything.T, strict=True):
             decades(axes[0], name, values.min(), values.max())
@@ -88,7 +89,7 @@ def scaling(summary: Summary) -> str:
         axes[0].set_ylabel("CPU seconds (geometric mean)")
         axes[0].legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
 
-    return svg("scaling", draw, columns=1) if points else ""
+    return svg("scaling", draw, columns=1) if points else Html()
 
 
 def class_means(

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from html import escape
 from pathlib import Path
 
 from experiments import figures
 from experiments.rule import PAPER_SEEDS
 from experiments.story import findings
-from experiments.tables import UNPUBLISHED, PaperTable, TableCell, total_agreement
+from experiments.tables import UNPUBLISHED, Agreement, PaperTable, TableCell, total_agreement
 from experiments.wording import rule_in_words, verdict, why
 from kempe import datasets
 from kempe.bench import page
-from kempe.bench.page import Section
+from kempe.bench.page import NOTHING, Section
 from kempe.bench.report import Comparisons, Runs
 from kempe.bench.summary import Quantity, Summary
 from kempe.bench.wording import HEADINGS
 from kempe.datasets.catalogue import COLLECTIONS
+from kempe.report.html import Html, html, join
 
 HERE = Path(__file__).parent
 
@@ -56,7 +56,8 @@ _LEAD = (
     "published for Kempe swap k-means."
 )
 
-_AGREEMENT = """<p>A cell agrees <em>in direction</em> when the method is better than, equal to or
+_AGREEMENT = Html(
+    """<p>A cell agrees <em>in direction</em> when the method is better than, equal to or
 worse than KSKM in our runs as in the paper; it says the <em>opposite</em> when it is better in one
 and worse in the other. It agrees <em>in size</em> when the two numbers are as close as the rule
 above each table says. Only cells with runs on every data set of their row are counted; cells with
@@ -69,6 +70,7 @@ how many cells of two experiments with our methods would agree in direction with
 are drawn anew from ours, as many as we have for one and ten for the other, which is rounded like
 the paper. It is what chance leaves to be reached; a cell with a single run counts as
 certain.</p>"""
+)
 
 _AGREEMENT_HEAD = (
     "table",
@@ -86,14 +88,16 @@ _AS_THE_PAPER = (
     "that both methods have."
 )
 
-_LEGEND = """<p class="legend">Large: ours, a mean over seeds. Small: the paper's.
+_LEGEND = Html("""<p class="legend">Large: ours, a mean over seeds. Small: the paper's.
 <span class="off" style="background:var(--off);color:var(--off-ink)">▲ ▼ ours is higher or lower by
 more than the rule allows</span>
 <span style="box-shadow:inset 0 -2px 0 var(--accent)">≠ on the other side of KSKM than in the
 paper</span>
 <span style="font-style:italic;color:var(--soft)">partial: some data sets are missing</span>
 <span>⧖ the time limit ended some of the runs</span>
-Hold the pointer over a cell for its bootstrap interval.</p>"""
+Hold the pointer over a cell for its bootstrap interval.</p>""")
+
+_SIZES = Html("<p>Sizes, and per level the number of must-link / cannot-link pairs.</p>")
 
 _FOUND_CAPTION = (
     "Quality against time, per collection: mean distance of a method's inertia from the best that "
@@ -110,136 +114,158 @@ _SCALING_CAPTION = (
 _SETTINGS = {"no-mutation": "without mutation", "no-must-link": "without must-link pairs"}
 
 
-def _found(summary: Summary, tables: Sequence[PaperTable]) -> str:
+def _found(summary: Summary, tables: Sequence[PaperTable]) -> Html:
     sentences = findings(summary, tables)
     if not sentences:
-        return ""
-    told = "".join(f"<li>{sentence}</li>" for sentence in sentences)
-    return f"<ol class=found>{told}</ol>" + page.figure(
-        figures.quality_against_time(summary), _FOUND_CAPTION
-    )
+        return NOTHING
+    told = join(html("<li>{}</li>", sentence) for sentence in sentences)
+    drawn = figures.quality_against_time(summary)
+    return html("<ol class=found>{}</ol>{}", told, page.figure(drawn, _FOUND_CAPTION))
 
 
-def _unexplained(tables: Sequence[PaperTable]) -> str:
-    rows = "".join(
-        f'<tr><th scope=row><a href="#{table.spec.name}">{escape(table.spec.title)}</a></th>'
-        f"<th scope=row>{escape(cell.dataset)} {cell.level:g}</th>"
-        f"<td>{escape(cell.method)}</td><td>{HEADINGS[cell.quantity]}</td>"
-        f"<td>{table.numbers(cell)[0]}</td><td>{table.numbers(cell)[1]}</td></tr>"
+def _link(table: PaperTable) -> Html:
+    return html('<a href="#{spec.name}">{spec.title}</a>', spec=table.spec)
+
+
+def _unexplained(tables: Sequence[PaperTable]) -> Html:
+    rows = [
+        (
+            _link(table),
+            f"{cell.dataset} {cell.level:g}",
+            *(cell.method, HEADINGS[cell.quantity], *table.numbers(cell)),
+        )
         for table in tables
         for cell in table.differences
         if cell.cause is None
-    )
-    names = ("table", "data", "method", "quantity", "ours", "paper")
-    head = "".join(f"<th scope=col>{name}</th>" for name in names)
-    return (
-        f'<div class="scroll"><table class="pairs"><thead><tr>{head}</tr></thead>'
-        f"<tbody>{rows}</tbody></table></div>"
-        if rows
-        else ""
-    )
-
-
-def _links(tables: Sequence[PaperTable]) -> str:
-    return "".join(
-        f'<li><a href="#{table.spec.name}">{escape(table.spec.title)}</a></li>' for table in tables
-    )
-
-
-def _tables(tables: Sequence[PaperTable]) -> str:
-    return _LEGEND + "\n".join(_html_table(table) for table in tables) if tables else ""
-
-
-def _agreement(tables: Sequence[PaperTable]) -> str:
-    if not tables:
-        return ""
-    rows = [
-        (f'<a href="#{table.spec.name}">{escape(table.spec.title)}</a>', table.agreement())
-        for table in tables
     ]
-    body = "\n".join(
-        f"<tr><th scope=row>{title}</th>"
-        f"<td>{_share(counts.direction, counts.directed)}</td>"
-        f"<td>{counts.repeatable:.0f}</td><td>{counts.opposed or ''}</td>"
-        f"<td>{_share(counts.size, counts.compared)}</td><td>{counts.explained or ''}</td>"
-        f"<td>{counts.unexplained or ''}</td><td>{counts.partial or ''}</td></tr>"
-        for title, counts in [*rows, ("All of these", total_agreement(tables))]
-    )
-    head = "".join(f"<th scope=col>{name}</th>" for name in _AGREEMENT_HEAD)
-    return (
-        f'{_AGREEMENT}<div class="scroll"><table class="agreement"><thead><tr>{head}</tr></thead>'
-        f"<tbody>{body}</tbody></table></div>"
+    if not rows:
+        return NOTHING
+    return html(
+        '<div class="scroll"><table class="pairs"><thead><tr>{}</tr></thead>'
+        "<tbody>{}</tbody></table></div>",
+        page.columns(("table", "data", "method", "quantity", "ours", "paper")),
+        page.rows_of(rows, n_heads=2),
     )
 
 
-def _share(part: int, whole: int) -> str:
+def _links(tables: Sequence[PaperTable]) -> Html:
+    return join(html("<li>{}</li>", _link(table)) for table in tables)
+
+
+def _tables(tables: Sequence[PaperTable]) -> Html:
+    told = join((_html_table(table) for table in tables), "\n")
+    return join([_LEGEND, told]) if tables else NOTHING
+
+
+def _agreement(tables: Sequence[PaperTable]) -> Html:
+    if not tables:
+        return NOTHING
+    rows = [(_link(table), table.agreement()) for table in tables]
+    return html(
+        '{words}<div class="scroll"><table class="agreement"><thead><tr>{head}</tr></thead>'
+        "<tbody>{rows}</tbody></table></div>",
+        words=_AGREEMENT,
+        head=page.columns(_AGREEMENT_HEAD),
+        rows=join(
+            (
+                _agreement_row(title, counts)
+                for title, counts in [*rows, ("All of these", total_agreement(tables))]
+            ),
+            "\n",
+        ),
+    )
+
+
+def _agreement_row(title: str, counts: Agreement) -> Html:
+    return html(
+        "<tr><th scope=row>{title}</th><td>{direction}</td><td>{counts.repeatable:.0f}</td>"
+        "<td>{opposed}</td><td>{size}</td><td>{explained}</td><td>{unexplained}</td>"
+        "<td>{partial}</td></tr>",
+        title=title,
+        counts=counts,
+        direction=_share(counts.direction, counts.directed),
+        opposed=counts.opposed or "",
+        size=_share(counts.size, counts.compared),
+        explained=counts.explained or "",
+        unexplained=counts.unexplained or "",
+        partial=counts.partial or "",
+    )
+
+
+def _share(part: int, whole: int) -> Html:
     if not whole:
-        return "<span class=none>–</span>"
-    width = round(100 * part / whole)
-    return (
-        f"<span class=share style='--share:{width}%'><b>{part}</b> of {whole}</span>"
-        f"<span class=percent>{width} %</span>"
+        return Html("<span class=none>–</span>")
+    return html(
+        "<span class=share style='--share:{width}%'><b>{part}</b> of {whole}</span>"
+        "<span class=percent>{width} %</span>",
+        part=part,
+        whole=whole,
+        width=round(100 * part / whole),
     )
 
 
-def _html_table(table: PaperTable) -> str:
-    parts = [f"<section id={table.spec.name}><h3>{escape(table.spec.title)}</h3>"]
+def _html_table(table: PaperTable) -> Html:
+    parts = [html("<section id={spec.name}><h3>{spec.title}</h3>", spec=table.spec)]
     for quantity, _, rule in table.spec.parts:
         if len(table.spec.parts) > 1:
-            parts.append(f"<h4>{HEADINGS[quantity]}</h4>")
-        parts.append(f"<p class=rule>Agreement in size: {escape(rule_in_words(rule))}.</p>")
+            parts.append(html("<h4>{}</h4>", HEADINGS[quantity]))
+        parts.append(html("<p class=rule>Agreement in size: {}.</p>", rule_in_words(rule)))
         parts.append(_html_part(table, quantity))
-    parts.append(f"<p class=rule><b>Why it differs:</b> {escape(why(table))}</p>")
-    return "".join(parts) + "</section>"
+    parts.append(html("<p class=rule><b>Why it differs:</b> {}</p></section>", why(table)))
+    return join(parts)
 
 
-def _html_part(table: PaperTable, quantity: Quantity) -> str:
+def _html_part(table: PaperTable, quantity: Quantity) -> Html:
     methods, cells = table.methods(quantity), table.lookup()
     tried = {(cell.dataset, cell.level) for cell in table.cells if cell.ours is not None}
-    head = "".join(_method_head(method, table, quantity) for method in methods)
     rows, previous = [], ""
     for dataset, level in [row for row in table.rows if row in tried]:
-        name = "" if dataset == previous else escape(dataset)
-        row = "".join(
+        row = join(
             _html_cell(cells.get((dataset, level, quantity, method)), table) for method in methods
         )
+        name = "" if dataset == previous else dataset
         group = " class=group" if name else ""
-        rows.append(f"<tr{group}><th scope=row>{name}</th><th scope=row>{level:g}</th>{row}</tr>")
+        heads = html("<th scope=row>{}</th><th scope=row>{:g}</th>", name, level)
+        rows.append(html("<tr{}>{}{}</tr>", group, heads, row))
         previous = dataset
-    return (
-        f"<div class=scroll><table class=paper><thead><tr><th>data</th><th>level</th>{head}</tr>"
-        f"</thead><tbody>{''.join(rows)}</tbody></table></div>{_left_out(table, tried)}"
+    return html(
+        "<div class=scroll><table class=paper><thead><tr><th>data</th><th>level</th>{}</tr>"
+        "</thead><tbody>{}</tbody></table></div>{}",
+        join(_method_head(method, table, quantity) for method in methods),
+        join(rows),
+        _left_out(table, tried),
     )
 
 
-def _method_head(method: str, table: PaperTable, quantity: Quantity) -> str:
+def _method_head(method: str, table: PaperTable, quantity: Quantity) -> Html:
     """Name of a method and, where it is not the paper's, the number of its seeds."""
     seeds = {
         cell.ours.n_seeds
         for cell in table.cells
         if (cell.method, cell.quantity) == (method, quantity) and cell.ours is not None
     }
-    note = f"<small>{page.seeds_of(seeds)}</small>" if seeds and seeds != {PAPER_SEEDS} else ""
-    return f"<th scope=col>{escape(method)}{note}</th>"
+    note = NOTHING
+    if seeds and seeds != {PAPER_SEEDS}:
+        note = html("<small>{}</small>", page.seeds_of(seeds))
+    return html("<th scope=col>{}{}</th>", method, note)
 
 
-def _left_out(table: PaperTable, tried: set[tuple[str, float]]) -> str:
+def _left_out(table: PaperTable, tried: set[tuple[str, float]]) -> Html:
     levels: dict[str, list[str]] = {}
     for dataset, level in table.rows:
         if (dataset, level) not in tried:
             levels.setdefault(dataset, []).append(f"{level:g}")
     names = "; ".join(f"{name} at {', '.join(found)}" for name, found in levels.items())
-    return f"<p class=rule>Not run: {escape(names)}.</p>" if names else ""
+    return html("<p class=rule>Not run: {}.</p>", names) if names else NOTHING
 
 
-def _html_cell(cell: TableCell | None, table: PaperTable) -> str:
+def _html_cell(cell: TableCell | None, table: PaperTable) -> Html:
     ours, paper = table.numbers(cell)
-    below = f"<small>{paper}</small>"
-    if cell is not None and cell.method in UNPUBLISHED:
-        below = ""
+    published = cell is None or cell.method not in UNPUBLISHED
+    below = html("<small>{}</small>", paper) if published else NOTHING
     if cell is None or cell.ours is None:
         missing = "–" if cell is None or cell.paper is None else "not run"
-        return f"<td class=absent>{missing}{below}</td>"
+        return html("<td class=absent>{}{}</td>", missing, below)
     if math.isnan(cell.ours.value):
         ours = "failed"
     classes, mark = [], ""
@@ -254,9 +280,13 @@ def _html_cell(cell: TableCell | None, table: PaperTable) -> str:
         mark += "≠"
     if cell.ours.n_limited:
         mark += "⧖"
-    return (
-        f'<td class="{" ".join(classes)}" title="{escape(_tooltip(cell))}">'
-        f"{ours}{f'<i>{mark}</i>' if mark else ''}{below}</td>"
+    return html(
+        '<td class="{classes}" title="{title}">{ours}{mark}{below}</td>',
+        classes=" ".join(classes),
+        title=_tooltip(cell),
+        ours=ours,
+        mark=html("<i>{}</i>", mark) if mark else NOTHING,
+        below=below,
     )
 
 
@@ -277,30 +307,37 @@ def _tooltip(cell: TableCell) -> str:
     return text + (f"; differs by {cell.cause.name}" if cell.cause is not None else "")
 
 
-def _data_sets(summary: Summary) -> str:
+def _data_sets(summary: Summary) -> Html:
     """Characteristics of the data sets and sizes of their constraint sets, per collection."""
     shown = [collection for collection in COLLECTIONS if collection in summary.collections()]
-    words = "<p>Sizes, and per level the number of must-link / cannot-link pairs.</p>"
-    return (words if shown else "") + "".join(
-        f"<details><summary>{collection}: rows, features, clusters and pairs</summary>"
-        f"{_data_table(collection)}</details>"
+    tables = [
+        html(
+            "<details><summary>{}: rows, features, clusters and pairs</summary>{}</details>",
+            collection,
+            _data_table(collection),
+        )
         for collection in shown
-    )
+    ]
+    return join([_SIZES, *tables]) if shown else NOTHING
 
 
-def _data_table(collection: str) -> str:
+def _data_table(collection: str) -> Html:
     levels = datasets.levels(collection)
     names = ["rows", "features", "clusters", *(f"{level:g}" for level in levels)]
-    head = "".join(f"<th scope=col>{name}</th>" for name in names)
-    rows = []
-    for facts in datasets.describe(f"{collection}/*"):
-        sizes = [f"{n:,}" for n in (facts.n_rows, facts.n_features, facts.n_clusters)]
-        pairs = [
-            f"{must:,} / {cannot:,}" for must, cannot in (facts.counts[level] for level in levels)
-        ]
-        cells = "".join(f"<td>{cell}</td>" for cell in [*sizes, *pairs])
-        rows.append(f"<tr><th scope=row>{escape(facts.name)}</th>{cells}</tr>")
-    return (
-        f"<div class=scroll><table><thead><tr><th>data</th>{head}</tr></thead>"
-        f"<tbody>{''.join(rows)}</tbody></table></div>"
+    rows = [
+        (
+            facts.name,
+            *(f"{n:,}" for n in (facts.n_rows, facts.n_features, facts.n_clusters)),
+            *(
+                f"{must:,} / {cannot:,}"
+                for must, cannot in (facts.counts[level] for level in levels)
+            ),
+        )
+        for facts in datasets.describe(f"{collection}/*")
+    ]
+    return html(
+        "<div class=scroll><table><thead><tr><th>data</th>{}</tr></thead>"
+        "<tbody>{}</tbody></table></div>",
+        page.columns(names),
+        page.rows_of(rows, n_heads=1),
     )

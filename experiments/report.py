@@ -9,7 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from experiments.latex import latex_table
+from experiments.latex import paper_table
 from experiments.multiples import BASELINE
 from experiments.page import html_page
 from experiments.tables import UNPUBLISHED, PaperTable, TableCell, build_tables, total_agreement
@@ -49,7 +49,7 @@ def write_report(stores: Sequence[str | PathLike[str]], folder: str | PathLike[s
     write_runs(target / "runs.csv", runs.records)
     for table in [table for table in tables if table.has_runs]:
         _write_cells(target / "tables" / f"{table.spec.name}.csv", table)
-        write_text(target / "tables" / f"{table.spec.name}.tex", latex_table(table))
+        write_text(target / "tables" / f"{table.spec.name}.tex", paper_table(table))
     write_comparisons(target / "comparisons.csv", comparisons)
     write_text(target / "summary.md", markdown_summary(runs, tables, comparisons))
     page = target / "report.html"

@@ -10,6 +10,7 @@ from experiments.multiples import BASELINE
 from experiments.tables import UNPUBLISHED, PaperTable, total_agreement
 from kempe.bench.plan import MAIN
 from kempe.bench.summary import Cell, Summary
+from kempe.report.html import Html, html
 
 OURS = UNPUBLISHED[0]
 
@@ -33,18 +34,24 @@ def findings(summary: Summary, tables: Sequence[PaperTable]) -> list[str]:
     return [_of_ours(summary, instances), _of_the_paper(tables), _of_failures(summary)]
 
 
-def _of_ours(summary: Summary, instances: Sequence[tuple[str, float]]) -> str:
+def _of_ours(summary: Summary, instances: Sequence[tuple[str, float]]) -> Html:
     inertia, time = (summary.matrix(q, instances) for q in ("inertia", "time"))
     ratios = inertia[OURS] / inertia[BASELINE]
     share = np.nansum(time[OURS]) / np.nansum(time[BASELINE])
     lowest = np.fmin.reduce(list(inertia.values()))
     best = int(np.count_nonzero(inertia[OURS] <= lowest * (1 + 1e-9)))
-    return (
-        f"On {len(instances)} instances the inertia of <b>{OURS}</b> is "
-        f"{100 * (1 - np.nanmean(ratios)):.2f} % below that of {BASELINE} on average "
-        f"(at most {100 * (1 - np.nanmin(ratios)):.0f} %, and above it on "
-        f"{int(np.count_nonzero(ratios > 1 + 1e-9))}), for {share:.2g} times its CPU time; it is "
-        f"the lowest mean of all methods on {best}."
+    return html(
+        "On {number} instances the inertia of <b>{ours}</b> is {mean:.2f} % below that of {base} "
+        "on average (at most {most:.0f} %, and above it on {above}), for {share:.2g} times its "
+        "CPU time; it is the lowest mean of all methods on {best}.",
+        number=len(instances),
+        ours=OURS,
+        base=BASELINE,
+        mean=100 * (1 - np.nanmean(ratios)),
+        most=100 * (1 - np.nanmin(ratios)),
+        above=int(np.count_nonzero(ratios > 1 + 1e-9)),
+        share=share,
+        best=best,
     )
 
 

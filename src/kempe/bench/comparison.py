@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
+from kempe.bench.latex import latex_table, latex_text
 from kempe.bench.own import OwnData
 from kempe.bench.plan import Experiment, Plan
 from kempe.bench.runner import run
@@ -22,6 +23,7 @@ from kempe.bench.statistics import Comparison, Estimate, corrected
 from kempe.bench.statistics import compare as paired
 from kempe.bench.store import NO_DATA, Record, Store
 from kempe.bench.summary import Cell, Quantity, Summary
+from kempe.bench.wording import markdown_cell
 from kempe.constraints import Constraints, as_constraints
 from kempe.methods import canonical
 from kempe.storage import replacing
@@ -161,7 +163,7 @@ class MethodComparison:
         return comparison_figure(self.summary, self.methods)
 
     def save(self, folder: str | PathLike[str]) -> list[Path]:
-        """Write tables as CSV and Markdown and the figure as PDF, SVG and PNG.
+        """Write tables as CSV, LaTeX and Markdown and the figure as PDF, SVG and PNG.
 
         Parameters
         ----------
@@ -176,12 +178,15 @@ class MethodComparison:
         target = Path(folder)
         target.mkdir(parents=True, exist_ok=True)
         figure = self.figure()
-        written = [target / name for name in ("methods.csv", "tests.csv", "comparison.md")]
-        for path, lines in zip(written, (self.table(), self.test_table()), strict=False):
-            with replacing(path) as file:
-                csv.writer(file, lineterminator="\n").writerows(lines)
-        with replacing(written[2]) as file:
+        written = [target / "comparison.md"]
+        with replacing(written[0]) as file:
             file.write(self._markdown())
+        for name, lines in (("methods", self.table()), ("tests", self.test_table())):
+            written += [target / f"{name}.csv", target / f"{name}.tex"]
+            with replacing(written[-2]) as file:
+                csv.writer(file, lineterminator="\n").writerows(lines)
+            with replacing(written[-1]) as file:
+                file.write(_latex(f"{_CAPTIONS[name]} {self.name}.", lines))
         for kind in FORMATS:
             written.append(target / f"comparison.{kind}")
             with replacing(written[-1], "wb") as file:
@@ -189,8 +194,9 @@ class MethodComparison:
         return written
 
     def _markdown(self) -> str:
-        parts = [f"# {self.name}", _markdown(self.table()), _markdown(self.test_table())]
-        return "\n\n".join([*parts, *self.notes()]) + "\n"
+        parts = [f"# {markdown_cell(self.name)}"]
+        parts += [_markdown(lines) for lines in (self.table(), self.test_table())]
+        return "\n\n".join([*parts, *map(markdown_cell, self.notes())]) + "\n"
 
 
 def compare(
@@ -318,6 +324,14 @@ def _number(value: float, digits: int) -> str:
     return "–" if math.isnan(value) else f"{value:.{digits}g}"
 
 
+_CAPTIONS = {"methods": "Methods compared on", "tests": "Paired tests between methods on"}
+
+
+def _latex(caption: str, lines: Sequence[Sequence[str]]) -> str:
+    head, *rows = lines
+    return latex_table(caption, head, [list(map(latex_text, row)) for row in rows])
+
+
 def _markdown(lines: Sequence[Sequence[str]]) -> str:
-    head, *rows = [f"| {' | '.join(line)} |" for line in lines]
+    head, *rows = [f"| {' | '.join(map(markdown_cell, line))} |" for line in lines]
     return "\n".join([head, f"|{'---|' * len(lines[0])}", *rows])

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from kempe.bench.summary import sort_methods
+from kempe.report.html import Html
 
 # Text, axes and grid are drawn in these and replaced by the page's own colours.
 INK = "#010203"
@@ -46,6 +47,12 @@ _DASHES = ("-", "--", "-.", ":")
 def colour(method: str) -> str:
     """Give the colour of a method, the same in all figures."""
     return COLOURS.get(method) or _OTHERS[sum(map(ord, method)) % len(_OTHERS)]
+
+
+def plain(text: str) -> str:
+    """Text that matplotlib draws as it is: no formula, nothing that cannot be printed."""
+    printable = "".join(letter if letter.isprintable() else "\ufffd" for letter in text)
+    return printable.replace("$", r"\$")
 
 
 def decades(axis: Any, name: str, low: float, high: float) -> None:
@@ -87,7 +94,7 @@ def label_points(axis: Any, texts: Mapping[tuple[float, float], str], size: floa
         taken.append(box)
         far = not box[1] - 2 * size < y < box[3] + size
         axis.annotate(
-            text,
+            plain(text),
             point,
             xytext=(box[0] - x, box[1] - y),
             textcoords="offset points",
@@ -124,7 +131,7 @@ def svg(
     columns: int,
     panels: int = 0,
     height: float = 3.1,
-) -> str:
+) -> Html:
     """Draw into a row or grid of axes and give the SVG element.
 
     Parameters
@@ -155,7 +162,7 @@ def svg(
         draw(list(grid[:count]))
         buffer = io.StringIO()
         figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
-    return _follow_page(buffer.getvalue(), name)
+    return Html(_follow_page(buffer.getvalue(), name))
 
 
 _STYLE = {

@@ -9,22 +9,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kempe.bench.drawing import INK, colour, decades, lines, svg
+from kempe.bench.drawing import INK, colour, decades, lines, plain, svg
 from kempe.bench.plan import MAIN
 from kempe.bench.statistics import bootstrap_interval
 from kempe.bench.summary import Cell, Quantity, Summary
+from kempe.report.html import Html
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def failures(summary: Summary) -> str:
+def failures(summary: Summary) -> Html:
     """Where methods fail: shares of runs without a clustering, and of those cut short."""
     methods = summary.methods()
     columns = sorted({(name.split("/")[0], level) for name, level in summary.instances()})
     lost, cut = _failing(summary, methods, columns)
     if not methods or not columns or not np.nansum(lost) + np.nansum(cut):
-        return ""
+        return Html()
 
     def draw(axes: Any) -> None:
         for axis, values, title in zip(
@@ -76,17 +77,17 @@ def _draw_shares(
             axis.text(j, i, number, ha="center", va="center", fontsize=6.5)
     starts = [j for j, (name, _) in enumerate(columns) if j == 0 or columns[j - 1][0] != name]
     for start in starts:
-        axis.text(start - 0.45, -0.75, columns[start][0], fontsize=7.5, va="bottom")
+        axis.text(start - 0.45, -0.75, plain(columns[start][0]), fontsize=7.5, va="bottom")
         axis.axvline(start - 0.5, color=INK, linewidth=0.5)
     axis.set_xticks(range(len(columns)), [f"{100 * level:g}" for _, level in columns], fontsize=6.5)
-    axis.set_yticks(range(len(methods)), methods, fontsize=7.5)
+    axis.set_yticks(range(len(methods)), list(map(plain, methods)), fontsize=7.5)
     axis.tick_params(length=0)
     axis.set_xlabel("constraint level, per cent")
     axis.set_xlim(-0.5, len(columns) - 0.5)
     axis.set_ylim(len(methods) - 0.5, -0.5)
 
 
-def performance_profiles(summary: Summary) -> str:
+def performance_profiles(summary: Summary) -> Html:
     """Share of the instances that a method solves within a factor of the best, per factor."""
     # An instance that a method was not run on is no failure of it.
     instances = summary.common_instances(summary.methods()) or summary.instances()
@@ -126,26 +127,26 @@ def _draw_profile(axis: Any, values: dict[str, NDArray[np.float64]], quantity: s
         inside = np.isfinite(sorted_ratios)
         x = np.concatenate([[1.0], sorted_ratios[inside], [max(right, 1.001)]])
         y = np.concatenate([[0.0], share[inside], share[inside][-1:] if inside.any() else [0.0]])
-        axis.step(x, y, where="post", label=method, **line)
+        axis.step(x, y, where="post", label=plain(method), **line)
     axis.set_xlim(1.0, max(right, 1.001))
     axis.set_ylim(0, 1.02)
 
 
-def convergence(summary: Summary, count: int = 6) -> str:
+def convergence(summary: Summary, count: int = 6) -> Html:
     """Best inertia over time on the instances on which the methods differ most."""
     chosen = _most_different(summary, count)
 
     def draw(axes: Any) -> None:
         for axis, (dataset, level) in zip(axes, chosen, strict=True):
             _draw_convergence(axis, summary, dataset, level)
-            axis.set_title(f"{dataset}, level {level:g}")
+            axis.set_title(plain(f"{dataset}, level {level:g}"))
         axes[0].set_ylabel("above the best, per cent")
         for axis in axes[-min(3, len(axes)) :]:
             axis.set_xlabel("seconds of wall time")
         axes[0].legend(frameon=False)
 
     columns = min(3, len(chosen))
-    return svg("convergence", draw, columns=columns, panels=len(chosen)) if chosen else ""
+    return svg("convergence", draw, columns=columns, panels=len(chosen)) if chosen else Html()
 
 
 def _most_different(summary: Summary, count: int) -> list[tuple[str, float]]:
@@ -193,7 +194,7 @@ def _draw_convergence(axis: Any, summary: Summary, dataset: str, level: float) -
     grid = np.geomspace(1e-3, max(last, 1e-2), 200)
     for method, line in lines(solved):
         times, mean = mean_curve(solved[method], grid)
-        axis.step(times, 100 * (mean / best - 1), where="post", label=method, **line)
+        axis.step(times, 100 * (mean / best - 1), where="post", label=plain(method), **line)
     decades(axis, "x", grid[0], grid[-1])
     axis.set_yscale("symlog", linthresh=0.1)
     axis.set_ylim(bottom=0)
@@ -248,5 +249,5 @@ def _draw_runs(axis: Any, methods: Sequence[str], values: dict[str, NDArray[np.f
         if not math.isnan(low):
             axis.plot([low, high], [place, place], color=colour(method), lw=2.5)
         axis.plot(found.mean(), place, "o", ms=7, mfc="white", mec=colour(method), mew=2)
-    axis.set_yticks(range(len(methods)), methods)
+    axis.set_yticks(range(len(methods)), list(map(plain, methods)))
     axis.set_ylim(len(methods) - 0.4, -0.6)

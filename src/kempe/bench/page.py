@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from importlib import resources
-from string import Template
 from typing import Any
 
 from kempe import datasets
@@ -20,15 +19,18 @@ from kempe.bench.wording import (
     format_number,
     in_sentence,
     limits_in_words,
+    machine_in_words,
     outcome_in_words,
     p_value,
     seeds_in_words,
 )
 from kempe.datasets.catalogue import COLLECTIONS
-from kempe.report.html import style
+from kempe.report.html import Html, html, join, style
 
 Settings = Mapping[str, str]
 """Words for variants, by their names."""
+
+NOTHING = Html()
 
 
 def html_page(
@@ -50,7 +52,12 @@ def html_page(
 
 
 def render(
-    lead: str, verdict: str, sections: Sequence[Section], *, found: str = "", more_style: str = ""
+    lead: str,
+    verdict: str,
+    sections: Sequence[Section],
+    *,
+    found: Html = NOTHING,
+    more_style: str = "",
 ) -> str:
     """Put a page together; sections without a body are left out.
 
@@ -63,17 +70,24 @@ def render(
     more_style
         Rules beside those that all reports share.
     """
-    template = resources.files("kempe.bench").joinpath("report.html").read_text(encoding="utf-8")
+    template, rules = (_file(name) for name in ("report.html", "report.css"))
     shown = [section for section in sections if section.body]
-    return Template(template).substitute(
-        style=style(),
-        more_style=more_style.strip(),
+    return html(
+        template,
+        style=Html("\n".join(part.strip("\n") for part in (style(), rules, more_style)).strip()),
         lead=lead,
         found=found,
         verdict=verdict,
-        contents="".join(section.link for section in shown),
-        sections="".join(f"<h2 id={s.name}>{s.title}</h2>{s.body}" for s in shown),
+        contents=join(section.link for section in shown),
+        sections=join(
+            html("<h2 id={}>{}</h2>{}", section.name, section.title, section.body)
+            for section in shown
+        ),
     )
+
+
+def _file(name: str) -> str:
+    return resources.files("kempe.bench").joinpath(name).read_text(encoding="utf-8")
 
 
 @dataclass(frozen=True)
@@ -92,25 +106,27 @@ class Section:
 
     name: str
     title: str
-    body: str
-    inner_links: str = ""
+    body: Html
+    inner_links: Html = NOTHING
 
     @property
-    def link(self) -> str:
+    def link(self) -> Html:
         """Item of the table of contents."""
-        inner = f"<ul>{self.inner_links}</ul>" if self.inner_links else ""
-        return f'<li><a href="#{self.name}">{self.title}</a>{inner}</li>'
+        inner = html("<ul>{}</ul>", self.inner_links) if self.inner_links else NOTHING
+        return html('<li><a href="#{}">{}</a>{}</li>', self.name, self.title, inner)
 
 
 _LEAD = "Constrained clustering methods compared."
 
 _COVERED = "Instances (data set and level) of each collection, with the number of seeds."
 
-_TESTS = """<p>Wilcoxon signed-rank tests over instances (data set and level), on the ratio of the
+_TESTS = Html(
+    """<p>Wilcoxon signed-rank tests over instances (data set and level), on the ratio of the
 means over the seeds at which both ended by themselves; runs that the time limit ended are left out,
 and instances without other runs with them (<em>left out</em>). The p-values of one group are
 corrected by Holm's procedure. A ratio below one favours the first method. Bold where the corrected
 value is below 0.05.</p>"""
+)
 
 # A test or a profile over fewer instances says nothing.
 _FEWEST_INSTANCES = 2
@@ -119,9 +135,28 @@ _FEWEST_INSTANCES = 2
 _FEW_INSTANCES = 5
 
 
-def figure(drawn: str, caption: str) -> str:
+def figure(drawn: Html, caption: str) -> Html:
     """Give a drawing with its caption."""
-    return f'<figure><div class="wide">{drawn}</div><figcaption>{caption}</figcaption></figure>'
+    return html(
+        '<figure><div class="wide">{}</div><figcaption>{}</figcaption></figure>', drawn, caption
+    )
+
+
+def columns(names: Iterable[str]) -> Html:
+    """Give the heads of columns."""
+    return join(html("<th scope=col>{}</th>", name) for name in names)
+
+
+def rows_of(cells: Iterable[Sequence[object]], n_heads: int) -> Html:
+    """Give rows of a table, of which the first cells are heads."""
+    return join(
+        html(
+            "<tr>{}{}</tr>",
+            join(html("<th scope=row>{}</th>", cell) for cell in row[:n_heads]),
+            join(html("<td>{}</td>", cell) for cell in row[n_heads:]),
+        )
+        for row in cells
+    )
 
 
 def runs_section(
@@ -142,16 +177,19 @@ def runs_section(
     """
     names = ["method", *summary.collections()]
     names += ["limit", "runs", "failed", "stopped by limit", "CPU time"]
-    head = "".join(f"<th scope=col>{name}</th>" for name in names)
-    body = (
-        f"<dl>{_facts(summary, records, machines)}</dl><p>{_COVERED}{note and f' {note}'}</p>"
-        f'<div class="scroll"><table class="coverage"><thead><tr>{head}</tr></thead>'
-        f"<tbody>{_coverage(summary, settings)}</tbody></table></div>"
+    body = html(
+        "<dl>{facts}</dl><p>{words}</p>"
+        '<div class="scroll"><table class="coverage"><thead><tr>{head}</tr></thead>'
+        "<tbody>{rows}</tbody></table></div>",
+        facts=_facts(records, machines),
+        words=f"{_COVERED} {note}".strip(),
+        head=columns(names),
+        rows=_coverage(summary, settings),
     )
     return Section("runs", "What was run", body)
 
 
-def drawn_figures(summary: Summary) -> list[tuple[str, str]]:
+def drawn_figures(summary: Summary) -> list[tuple[Html, str]]:
     """Draw what the runs have to show; each figure with its caption."""
     profiles = len(summary.instances()) >= _FEWEST_INSTANCES
     return [
@@ -161,7 +199,7 @@ def drawn_figures(summary: Summary) -> list[tuple[str, str]]:
             "and level, and of those that the time limit ended.",
         ),
         (
-            figures.performance_profiles(summary) if profiles else "",
+            figures.performance_profiles(summary) if profiles else NOTHING,
             "Performance profiles: the share of instances on which a method stays within a factor "
             "of the best of all methods, over the instances that all methods were run on. Higher "
             "and further left is better; a curve that ends below one failed on the rest.",
@@ -174,9 +212,9 @@ def drawn_figures(summary: Summary) -> list[tuple[str, str]]:
     ]
 
 
-def figures_section(drawn: Sequence[tuple[str, str]]) -> Section:
+def figures_section(drawn: Sequence[tuple[Html, str]]) -> Section:
     """Show figures, those that have something to show."""
-    body = "".join(figure(picture, caption) for picture, caption in drawn if picture)
+    body = join(figure(picture, caption) for picture, caption in drawn if picture)
     return Section("figures", "Figures", body)
 
 
@@ -187,7 +225,7 @@ def tests_section(comparisons: Mapping[tuple[str, str], Sequence[Comparison]]) -
         for key, pairs in comparisons.items()
         if max(pair.n for pair in pairs) >= _FEWEST_INSTANCES
     ]
-    return Section("tests", "Paired tests", _TESTS + "\n".join(told) if told else "")
+    return Section("tests", "Paired tests", join([_TESTS, join(told, "\n")]) if told else NOTHING)
 
 
 def details_section(summary: Summary, settings: Settings) -> Section:
@@ -198,16 +236,15 @@ def details_section(summary: Summary, settings: Settings) -> Section:
     settings
         Words for variants.
     """
-    body = (
+    body = html(
         "<p>Means over the seeds that succeeded, and the best over seeds; the best of a row is "
-        f"bold.</p>{_details(summary, settings)}"
+        "bold.</p>{}",
+        _details(summary, settings),
     )
     return Section("details", "All instances", body)
 
 
-def _facts(
-    summary: Summary, records: Sequence[Record], machines: Sequence[Mapping[str, Any]]
-) -> str:
+def _facts(records: Sequence[Record], machines: Sequence[Mapping[str, Any]]) -> Html:
     failed = sum(not record.ok for record in records)
     seconds = sum(record.cpu_s or 0.0 for record in records)
     instances = {(record.dataset, record.level) for record in records}
@@ -223,15 +260,12 @@ def _facts(
         "violated constraints": f"{sum(record.violations or 0 for record in records)}",
     }
     for number, facts in enumerate(machines, start=1):
-        packages = ", ".join(f"{name} {version}" for name, version in facts["packages"].items())
         title = "machine" if len(machines) == 1 else f"machine {number}"
-        items[title] = (
-            f"{facts['processor']}, {facts['cores']} cores; Python {facts['python']}; {packages}"
-        )
-    return "".join(f"<dt>{escape(k)}</dt><dd>{escape(v)}</dd>" for k, v in items.items())
+        items[title] = machine_in_words(facts)
+    return join(html("<dt>{}</dt><dd>{}</dd>", name, text) for name, text in items.items())
 
 
-def _coverage(summary: Summary, settings: Settings) -> str:
+def _coverage(summary: Summary, settings: Settings) -> Html:
     """Per method what was run: instances of each collection, seeds, limits, outcomes."""
     rows = []
     for variant in summary.variants():
@@ -244,12 +278,12 @@ def _coverage(summary: Summary, settings: Settings) -> str:
             }
             setting = "" if variant == MAIN else settings.get(variant, variant)
             rows.append(_coverage_row(method, setting, cells, summary.collections()))
-    return "\n".join(rows)
+    return join(rows, "\n")
 
 
 def _coverage_row(
     method: str, setting: str, cells: dict[str, list[Cell]], collections: Sequence[str]
-) -> str:
+) -> Html:
     parts = []
     for collection in collections:
         found = [
@@ -260,22 +294,29 @@ def _coverage_row(
     limits = limits_in_words(sorted({run.time_limit for run in runs}))
     stopped = sum(run.limited for run in runs)
     failed = sum(not run.ok for run in runs)
-    small = f" <small>{escape(setting)}</small>" if setting else ""
-    return (
-        f"<tr><th scope=row>{escape(method)}{small}</th>{''.join(parts)}<td>{limits}</td>"
-        f"<td>{len(runs):,}</td><td>{failed or ''}</td><td>{stopped or ''}</td>"
-        f"<td>{_duration(sum(run.cpu_s or 0.0 for run in runs))}</td></tr>"
+    return html(
+        "<tr><th scope=row>{method}{small}</th>{parts}<td>{limits}</td>"
+        "<td>{runs:,}</td><td>{failed}</td><td>{stopped}</td><td>{time}</td></tr>",
+        method=method,
+        small=html(" <small>{}</small>", setting) if setting else NOTHING,
+        parts=join(parts),
+        limits=limits,
+        runs=len(runs),
+        failed=failed or "",
+        stopped=stopped or "",
+        time=_duration(sum(run.cpu_s or 0.0 for run in runs)),
     )
 
 
-def _covered(cells: Sequence[Cell], collection: str) -> str:
+def _covered(cells: Sequence[Cell], collection: str) -> Html:
     if not cells:
-        return "<td class=none>–</td>"
+        return Html("<td class=none>–</td>")
     count = f"{len(cells)}"
     if collection in COLLECTIONS:
         total = len(datasets.names(collection)) * len(datasets.levels(collection))
         count = f"all {total}" if len(cells) == total else f"{len(cells)} of {total}"
-    return f"<td>{count}<small>{seeds_of({len(cell.seeds) for cell in cells})}</small></td>"
+    seeds = seeds_of({len(cell.seeds) for cell in cells})
+    return html("<td>{}<small>{}</small></td>", count, seeds)
 
 
 def seeds_of(numbers: set[int]) -> str:
@@ -290,26 +331,37 @@ def _duration(seconds: float) -> str:
     return f"{seconds / 3600:.1f} h" if seconds > 5400 else f"{seconds / 60:.1f} min"
 
 
-def _comparison_table(collection: str, quantity: str, pairs: Sequence[Comparison]) -> str:
-    rows = "".join(
-        f"<tr><th scope=row>{escape(pair.first)}</th><th scope=row>{escape(pair.second)}</th>"
-        f"<td>{pair.n}</td><td>{pair.wins}</td><td>{pair.losses}</td><td>{pair.ratio:.4g}</td>"
-        f"<td>{seeds_in_words(*pair.seeds)}</td><td>{limits_in_words(pair.limits)}</td>"
-        f"<td>{pair.n_limited or ''}</td>"
-        f"<td>{p_value(pair.p_value)}</td><td class={'sure' if pair.p_holm < 0.05 else 'open'}>"
-        f"{p_value(pair.p_holm)}</td></tr>"
-        for pair in pairs
+_TEST_HEAD = (
+    *("first", "second", "instances", "first better", "second better", "ratio"),
+    *("seeds", "limit", "left out", "p", "p (Holm)"),
+)
+
+
+def _comparison_table(collection: str, quantity: str, pairs: Sequence[Comparison]) -> Html:
+    return html(
+        "<details{open}><summary>{collection}: {quantity}</summary>"
+        "<div class=scroll><table class=pairs><thead><tr>{head}</tr></thead>"
+        "<tbody>{rows}</tbody></table></div></details>",
+        open=" open" if collection == ALL else "",
+        collection=collection,
+        quantity=in_sentence(quantity),
+        head=columns(_TEST_HEAD),
+        rows=join(_test_row(pair) for pair in pairs),
     )
-    names = (
-        "first,second,instances,first better,second better,ratio,seeds,limit,left out,p,p (Holm)"
-    )
-    head = names.split(",")
-    columns = "".join(f"<th scope=col>{name}</th>" for name in head)
-    return (
-        f"<details{' open' if collection == ALL else ''}>"
-        f"<summary>{collection}: {in_sentence(quantity)}</summary>"
-        f"<div class=scroll><table class=pairs><thead><tr>{columns}</tr></thead>"
-        f"<tbody>{rows}</tbody></table></div></details>"
+
+
+def _test_row(pair: Comparison) -> Html:
+    return html(
+        "<tr><th scope=row>{pair.first}</th><th scope=row>{pair.second}</th><td>{pair.n}</td>"
+        "<td>{pair.wins}</td><td>{pair.losses}</td><td>{pair.ratio:.4g}</td><td>{seeds}</td>"
+        "<td>{limits}</td><td>{limited}</td><td>{p}</td><td class={kind}>{p_holm}</td></tr>",
+        pair=pair,
+        seeds=seeds_in_words(*pair.seeds),
+        limits=limits_in_words(pair.limits),
+        limited=pair.n_limited or "",
+        p=p_value(pair.p_value),
+        kind="sure" if pair.p_holm < 0.05 else "open",
+        p_holm=p_value(pair.p_holm),
     )
 
 
@@ -318,26 +370,19 @@ def failures_section(records: Sequence[Record]) -> Section:
     return Section("failures", "Failed runs", _failures(records))
 
 
-def _failures(records: Sequence[Record]) -> str:
-    counts: dict[tuple[str, str], int] = {}
-    for record in records:
-        if not record.ok:
-            key = (record.method, record.reason.split(":")[0])
-            counts[key] = counts.get(key, 0) + 1
+def _failures(records: Sequence[Record]) -> Html:
+    failed = [record for record in records if not record.ok]
+    counts = Counter((record.method, record.reason.split(":")[0]) for record in failed)
     if not counts:
-        return "<p>No run failed.</p>"
-    rows = "".join(
-        f"<tr><th scope=row>{escape(method)}</th><th scope=row>{escape(kind)}</th>"
-        f"<td>{count:,}</td></tr>"
-        for (method, kind), count in sorted(counts.items())
-    )
-    return (
+        return Html("<p>No run failed.</p>")
+    return html(
         "<div class=scroll><table class=pairs><thead><tr><th>method</th><th>reason</th>"
-        f"<th>runs</th></tr></thead><tbody>{rows}</tbody></table></div>"
+        "<th>runs</th></tr></thead><tbody>{}</tbody></table></div>",
+        rows_of(((*key, f"{count:,}") for key, count in sorted(counts.items())), n_heads=2),
     )
 
 
-def _details(summary: Summary, settings: Settings) -> str:
+def _details(summary: Summary, settings: Settings) -> Html:
     """Tables of every instance: means over seeds, and for the usual setting the best of them."""
     quantities: tuple[Quantity, ...] = ("inertia", "time", "ari", "success")
     parts = []
@@ -349,13 +394,17 @@ def _details(summary: Summary, settings: Settings) -> str:
             if variant == MAIN:
                 kinds += [("inertia", True), ("time", True), ("ari", True)]
             parts += [
-                f"<details{' open' * (len(instances) <= _FEW_INSTANCES)}>"
-                f"<summary>{collection}{escape(setting)}: {_detail_title(*kind)}</summary>"
-                f"{_detail_table(summary, instances, variant, *kind)}</details>"
+                html(
+                    "<details{}><summary>{}: {}</summary>{}</details>",
+                    " open" * (len(instances) <= _FEW_INSTANCES),
+                    f"{collection}{setting}",
+                    _detail_title(*kind),
+                    _detail_table(summary, instances, variant, *kind),
+                )
                 for kind in kinds
                 if instances
             ]
-    return "".join(parts)
+    return join(parts)
 
 
 def _detail_title(quantity: str, best: bool) -> str:
@@ -373,26 +422,27 @@ def _detail_table(
     variant: str,
     quantity: Quantity,
     best: bool,
-) -> str:
+) -> Html:
     values = summary.matrix(quantity, instances, variant, best=best)
     lower_is_better = quantity in ("inertia", "time")
-    head = "".join(f"<th scope=col>{escape(method)}</th>" for method in values)
     rows = []
     for number, (dataset, level) in enumerate(instances):
         row = [float(found[number]) for found in values.values()]
         known = [value for value in row if not math.isnan(value)]
         top = (min if lower_is_better else max)(known, default=math.nan)
-        cells = "".join(_detail_cell(value, top, quantity) for value in row)
-        name = escape(dataset.split("/")[1])
-        rows.append(f"<tr><th scope=row>{name}</th><th scope=row>{level:g}</th>{cells}</tr>")
-    return (
-        f"<div class=scroll><table><thead><tr><th>data</th><th>level</th>{head}</tr></thead>"
-        f"<tbody>{''.join(rows)}</tbody></table></div>"
+        cells = join(_detail_cell(value, top, quantity) for value in row)
+        heads = html("<th scope=row>{}</th><th scope=row>{:g}</th>", dataset.split("/")[1], level)
+        rows.append(html("<tr>{}{}</tr>", heads, cells))
+    return html(
+        "<div class=scroll><table><thead><tr><th>data</th><th>level</th>{}</tr></thead>"
+        "<tbody>{}</tbody></table></div>",
+        columns(values),
+        join(rows),
     )
 
 
-def _detail_cell(value: float, best: float, quantity: str) -> str:
+def _detail_cell(value: float, best: float, quantity: str) -> Html:
     decimals = 3 if quantity == "time" else 2
     text = format_number(value, quantity, decimals)
     is_best = not math.isnan(value) and math.isclose(value, best, rel_tol=1e-6)
-    return f"<td class=best>{text}</td>" if is_best else f"<td>{text}</td>"
+    return html("<td class=best>{}</td>", text) if is_best else html("<td>{}</td>", text)

@@ -18,6 +18,7 @@ from kempe.bench.summary import ALL, PairedMeans, Quantity, Summary
 from kempe.bench.wording import (
     in_sentence,
     limits_in_words,
+    markdown_cell,
     outcome_in_words,
     p_value,
     seeds_in_words,
@@ -184,9 +185,10 @@ def _markdown_tests(pairs: Sequence[Comparison]) -> str:
         "| left out | p (Holm) |"
     )
     rows = [
-        f"| {pair.first} | {pair.second} | {pair.n} | {pair.wins} | {pair.losses} "
-        f"| {pair.ratio:.4g} | {seeds_in_words(*pair.seeds)} | {limits_in_words(pair.limits)} "
-        f"| {pair.n_limited} | {p_value(pair.p_holm)} |"
+        f"| {markdown_cell(pair.first)} | {markdown_cell(pair.second)} | {pair.n} | {pair.wins} "
+        f"| {pair.losses} | {pair.ratio:.4g} | {seeds_in_words(*pair.seeds)} "
+        f"| {limits_in_words(pair.limits)} | {pair.n_limited} "
+        f"| {markdown_cell(p_value(pair.p_holm))} |"
         for pair in pairs
     ]
     return "\n".join([head, f"|---|---|{'---:|' * 8}", *rows])

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any
 
 HEADINGS: dict[str, str] = {
     "inertia": "Inertia",
@@ -36,8 +39,24 @@ def in_sentence(quantity: str) -> str:
 
 
 def p_value(p: float) -> str:
-    """P-value as text, for HTML and Markdown."""
-    return "&lt; 0.0001" if p < 1e-4 else f"{p:.4f}"
+    """P-value as text."""
+    return "< 0.0001" if p < 1e-4 else f"{p:.4f}"
+
+
+def machine_in_words(facts: Mapping[str, Any]) -> str:
+    """Describe what runs were made with, as far as it is known."""
+    processor, cores, python = (facts.get(name) for name in ("processor", "cores", "python"))
+    packages = facts.get("packages")
+    versions = packages.items() if isinstance(packages, Mapping) else ()
+    told = ", ".join(f"{name} {version}" for name, version in versions)
+    return f"{processor}, {cores} cores; Python {python}; {told}"
+
+
+def markdown_cell(text: str) -> str:
+    """Text that stays text in a cell of a Markdown table."""
+    plain = escape(" ".join(text.split()), quote=False)
+    # A line inside a word is no mark.
+    return re.sub(r"[\\`*\[\]|~]|(?<!\w)_|_(?!\w)", r"\\\g<0>", plain)
 
 
 def format_number(value: float | None, quantity: str, decimals: int = 2) -> str:

@@ -7,9 +7,57 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from importlib import resources
+from string import Formatter
 from typing import Any
 
 HERE = "kempe.report"
+
+
+class Html(str):
+    """Text that is HTML already; all other text is escaped where it is put into a page."""
+
+    __slots__ = ()
+
+
+class _Filler(Formatter):
+    def format_field(self, value: Any, format_spec: str) -> str:
+        if isinstance(value, Html):
+            return value
+        return escape(format(value, format_spec))
+
+
+_FILLER = _Filler()
+
+
+def html(template: str, /, *parts: object, **named: object) -> Html:
+    """Fill the places of a template, as ``str.format`` does, and escape what is put there.
+
+    Pages are made in this way only: whatever a name holds, it stays text.
+
+    Parameters
+    ----------
+    template
+        HTML that is written in the program, never one that was put together.
+    *parts, **named
+        What to put there. What is ``Html`` already is left as it is.
+
+    Examples
+    --------
+    >>> html("<b>{name}</b>{rest}", name="<i>", rest=Html("<hr>"))
+    '<b>&lt;i&gt;</b><hr>'
+    """
+    return Html(_FILLER.vformat(template, parts, named))
+
+
+def join(parts: Iterable[str], between: str = "") -> Html:
+    """Put pieces of a page one behind the other; those that are no HTML are escaped.
+
+    Examples
+    --------
+    >>> join([Html("<hr>"), "<b>"])
+    '<hr>&lt;b&gt;'
+    """
+    return Html(between.join(p if isinstance(p, Html) else escape(p) for p in parts))
 
 
 def style() -> str:
