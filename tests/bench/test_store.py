@@ -1,6 +1,7 @@
 """The store: lines, torn lines, locks."""
 
 import csv
+import lzma
 import os
 import subprocess
 import sys
@@ -8,7 +9,7 @@ import sys
 import pytest
 
 from kempe.bench import Record, Store, Task
-from kempe.bench.store import COLUMNS, StoreError
+from kempe.bench.store import COLUMNS, StoreError, _line
 
 
 def record(seed=0, status="ok", **outcome):
@@ -135,3 +136,83 @@ def test_environments_are_kept(tmp_path):
     store.add_environment("a", {"python": "3"})
     store.add_environment("b", {"python": "4"})
     assert store.environments() == {"a": {"python": "3"}, "b": {"python": "4"}}
+
+
+def test_a_method_may_fail_with_a_page_of_words(tmp_path):
+    store = fill(tmp_path, record(0, "failed", reason="error: " + 200_000 * "x"))
+    (found,) = store.records()
+    assert found.reason.startswith("error: xxx")
+    assert len(found.reason) == 2000
+
+
+WRONG = {
+    "seed": ["", '"one"', "1.5", "true", "[1]", "9" * 400],
+    "level": ["NaN", "Infinity", '"0.05"', "{}", "1e999"],
+    "inertia": ["nan", "[", "1 2", '"low"'],
+    "must_link": ["1", "", '"yes"'],
+    "options": ["[]", "3", "", "[" * 100_000],
+    "history": ["[[1]]", "[1, 2]", '[[1, "a"]]', "{}", "[" * 100_000 + "]" * 100_000],
+    "reason": ["x" * 200_000],
+}
+
+
+@pytest.mark.parametrize("column", WRONG)
+def test_a_cell_that_holds_something_else_is_an_error_in_words(tmp_path, column):
+    store = fill(tmp_path, record(0), record(1))
+    head, first, _ = csv.reader(store.path.read_text().splitlines())
+    for cell in WRONG[column]:
+        cells = [cell if name == column else old for name, old in zip(head, first, strict=True)]
+        with open(store.path, "w", newline="") as file:
+            csv.writer(file).writerows([head, cells])
+        with pytest.raises(StoreError, match=r"line 2 of .*runs\.csv is damaged"):
+            store.records()
+
+
+@pytest.mark.parametrize(
+    "content", [b"\xff\xfe", b"a" * 3_000_000 + b"\n", b"a,b\n1\n", b"\n\n1\n"]
+)
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_file_that_is_no_table_of_runs_is_an_error_in_words(tmp_path, content, packed):
+    name = "runs-COL3.csv.xz" if packed else "runs.csv"
+    whole = _line(COLUMNS) + content + b"\n"
+    (tmp_path / name).write_bytes(lzma.compress(whole) if packed else whole)
+    with pytest.raises(StoreError, match="damaged"):
+        Store(tmp_path).records()
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits memory")
+def test_a_small_file_that_unpacks_to_a_large_one_needs_little_memory(tmp_path):
+    packer = lzma.LZMACompressor()
+    with open(tmp_path / "runs-COL3.csv.xz", "wb") as file:
+        for _ in range(400):
+            file.write(packer.compress(bytes(2**20)))
+        file.write(packer.flush())
+    script = f"""
+import resource
+from kempe.bench import Store
+from kempe.bench.store import StoreError
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+try:
+    Store({str(tmp_path)!r}).records()
+except StoreError as error:
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert int(done.stdout) < 50_000  # kilobytes
+
+
+@pytest.mark.parametrize("content", ["[]", '{"a": 1}', "{", "[" * 100_000, '{"a": NaN}'])
+def test_damaged_environments_are_an_error_in_words(tmp_path, content):
+    (tmp_path / "environments.json").write_text(content)
+    with pytest.raises(StoreError, match=r"environments\.json is damaged"):
+        Store(tmp_path).environments()
+
+
+def test_environments_that_say_other_things_can_be_reported(tmp_path):
+    from kempe.bench.report import write_report
+
+    store = fill(tmp_path / "store", record(0, inertia=1.0, cpu_s=1.0, wall_s=1.0))
+    store.add_environment("a", {"packages": 3})
+    write_report([store.folder], tmp_path / "report")

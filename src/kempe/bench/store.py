@@ -12,8 +12,9 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass, field, fields
 from os import PathLike
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TextIO
 
+from kempe.bench.cells import LONGEST_LINE, from_cell, read_json, to_cell
 from kempe.bench.plan import Task
 from kempe.storage import replacing
 
@@ -21,9 +22,13 @@ RUNS = "runs.csv"
 PACKED = "runs-{collection}.csv.xz"
 ENVIRONMENTS = "environments.json"
 
+_MOST_OF_ENVIRONMENTS = 2**24
+
 NO_DATA = "no data"
-BY_LIMIT = "time_limit"
 """Reason of runs that had nothing to work on, which says nothing about the method."""
+
+BY_LIMIT = "time_limit"
+"""What ends runs that the time limit ends."""
 
 
 class StoreError(RuntimeError):
@@ -126,7 +131,7 @@ class Record:
         """
         return cls(
             **{
-                item.name: _value(cells[item.name], item.type == "str")
+                item.name: from_cell(cells[item.name], str(item.type))
                 for item in fields(cls)
                 if item.name in cells
             }
@@ -134,7 +139,7 @@ class Record:
 
     def to_cells(self) -> list[str]:
         """Cells of one line of a store, in the order of the fields."""
-        return [_cell(value) for value in asdict(self).values()]
+        return [to_cell(value) for value in asdict(self).values()]
 
     @property
     def dataset(self) -> str:
@@ -160,21 +165,6 @@ class Record:
         """Give what the run was made with; see ``Task.settings``."""
         names = ("options", "time_limit", "must_link", "dtype", "data")
         return {name: getattr(self, name) for name in names}
-
-
-def _cell(value: Any) -> str:
-    """Text as it is but on one line, nothing for ``None``, everything else as JSON."""
-    if value is None:
-        return ""
-    if isinstance(value, str):
-        return " ".join(value.splitlines())
-    return json.dumps(value, allow_nan=False)
-
-
-def _value(cell: str, is_text: bool) -> Any:
-    if is_text:
-        return cell
-    return json.loads(cell) if cell else None
 
 
 COLUMNS = [item.name for item in fields(Record)]
@@ -238,7 +228,13 @@ class Store:
         path = self.folder / ENVIRONMENTS
         if not path.exists():
             return {}
-        content: dict[str, dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
+        try:
+            with open(path, encoding="utf-8") as file:
+                content = read_json(file.read(_MOST_OF_ENVIRONMENTS))
+        except ValueError as error:
+            raise StoreError(f"{path} is damaged: {error}") from error
+        if not isinstance(content, dict) or not all(isinstance(v, dict) for v in content.values()):
+            raise StoreError(f"{path} is damaged: it does not list machines")
         return content
 
     def add_environment(self, name: str, facts: Mapping[str, Any]) -> None:
@@ -293,7 +289,7 @@ class Store:
     def _prepare(self) -> None:
         """Give the file the head of this version and cut an unfinished last line."""
         content = self.path.read_bytes() if self.path.exists() else b""
-        whole = _whole_lines(content)
+        whole = content[: content.rfind(b"\n") + 1]
         if not whole.startswith(_line(COLUMNS)):
             _replace(self.path, _lines(_read(self.path) if content else ()))
         elif len(whole) < len(content):
@@ -301,19 +297,34 @@ class Store:
 
 
 def _read(path: Path) -> Iterator[Record]:
-    """Read the runs of a file, packed or not."""
+    """Read the runs of a file, packed or not, line by line: nobody knows how long it is."""
+    lines = csv.reader(())
     try:
-        content = path.read_bytes()
-        content = lzma.decompress(content) if path.suffix == ".xz" else _whole_lines(content)
-    except lzma.LZMAError as error:
+        with _opened(path) as file:
+            lines = csv.reader(_whole_lines(file))
+            head = next(lines, [])
+            for cells in lines:
+                yield Record.from_cells(dict(zip(head, cells, strict=True)))
+    except (lzma.LZMAError, EOFError) as error:
         raise StoreError(f"{path} is damaged: {error}") from error
-    lines = csv.reader(content.decode().splitlines())
-    head = next(lines, [])
-    for number, cells in enumerate(lines, start=2):
-        try:
-            yield Record.from_cells(dict(zip(head, cells, strict=True)))
-        except (ValueError, TypeError) as error:
-            raise StoreError(f"line {number} of {path} is damaged: {error}") from error
+    except (ValueError, TypeError, csv.Error) as error:
+        raise StoreError(f"line {lines.line_num} of {path} is damaged: {error}") from error
+
+
+def _opened(path: Path) -> TextIO:
+    if path.suffix == ".xz":
+        return lzma.open(path, "rt", encoding="utf-8", newline="")
+    return open(path, encoding="utf-8", newline="")
+
+
+def _whole_lines(file: TextIO) -> Iterator[str]:
+    """Give the lines, without the last if it was not finished."""
+    while line := file.readline(LONGEST_LINE):
+        if not line.endswith("\n"):
+            if len(line) < LONGEST_LINE:
+                return
+            raise ValueError(f"it has more than {LONGEST_LINE:,} letters")
+        yield line
 
 
 def _lines(records: Iterable[Record]) -> bytes:
@@ -324,10 +335,6 @@ def _line(cells: Iterable[str]) -> bytes:
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerow(cells)
     return text.getvalue().encode()
-
-
-def _whole_lines(content: bytes) -> bytes:
-    return content[: content.rfind(b"\n") + 1]
 
 
 def _unique(records: Iterable[Record]) -> dict[str, Record]:
