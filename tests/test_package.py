@@ -6,6 +6,7 @@ import doctest
 import importlib
 import importlib.util
 import pkgutil
+import re
 import subprocess
 import sys
 import tomllib
@@ -30,6 +31,17 @@ def test_all_versions_agree():
     assert kempe.__version__ == project["version"] == metadata.version("kempe")
     assert f"version: {kempe.__version__}" in (ROOT / "CITATION.cff").read_text()
     assert f"## [{kempe.__version__}]" in (ROOT / "CHANGELOG.md").read_text()
+
+
+def test_the_entries_for_bibtex_say_what_the_citation_file_says():
+    entries = (ROOT / "README.md").read_text(encoding="utf-8").split("```bibtex")[1].split("```")[0]
+    told = " ".join(entries.replace("{", "").replace("}", "").split())
+    cited = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    for title in re.findall(r'title: "(.*)"', cited):
+        assert title in told
+    for name in re.findall(r"family-names: (.*)", cited):
+        assert f"{name}, " in told
+    assert f"version = {kempe.__version__}" in told
 
 
 def test_the_package_is_typed():

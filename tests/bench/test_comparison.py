@@ -14,6 +14,7 @@ import kempe
 from kempe import Constraints
 from kempe.bench import Plan, Store, run
 from kempe.bench.comparison import MethodComparison, _fewest_seeds
+from kempe.bench.execution import rand_index
 from kempe.bench.own import OwnData, load_own
 from kempe.bench.plan import Experiment, parse_plan
 from kempe.bench.report import write_report
@@ -133,7 +134,7 @@ def test_tables_and_figures_are_written(tmp_path):
     kinds = {".pdf": b"%PDF", ".svg": b"<?xml", ".png": b"\x89PNG"}
     for path in written:
         assert path.read_bytes().startswith(kinds.get(path.suffix, b""))
-    assert {path.suffix for path in written} == {*kinds, ".csv", ".md"}
+    assert {path.suffix for path in written} == {*kinds, ".csv", ".md", ".tex"}
     with open(tmp_path / "out" / "methods.csv", newline="") as file:
         rows = list(csv.DictReader(file))
     assert [row["method"] for row in rows] == ["kempe", "KSKM", "PCCC"]
@@ -214,3 +215,68 @@ def test_a_script_needs_no_guard(tmp_path):
     )
     assert done.stdout.splitlines() == ["begun", "[2, 2]"]
     assert not done.stderr
+
+
+def test_the_rand_index_counts_rows_with_a_known_label_only(compared, data):
+    labels = data.labels.astype(object)
+    labels[::2] = np.resize(["?", None, float("nan"), -1, "NA", ""], labels[::2].size)
+    found = compared(methods=["COPKM_P"], seeds=1, y=labels)
+    assert "ARI over the 40 of 80 rows whose true label is known" in found.notes()
+    (record,) = found.records
+    codes = np.where(np.arange(80) % 2, data.labels, -1)
+    assert rand_index(codes, data.labels) == 1.0
+    turned = np.where(np.arange(80) % 2, data.labels, 99)
+    assert rand_index(codes, turned) == 1.0
+    assert record.ari is not None
+
+
+def test_a_truth_of_which_nothing_is_known_is_refused(compared):
+    with pytest.raises(ValueError, match="no known label"):
+        compared(y=[-1] * 80)
+
+
+def test_methods_that_tie_are_drawn_equal():
+    pytest.importorskip("matplotlib")
+    noise = {"kempe": 10.0, "KSKM": 10.0 * (1 + 3e-15)}
+    records = [made(m, s, value) for m, value in noise.items() for s in range(3)]
+    figure = MethodComparison("mine", list(noise), records).figure()
+    axis = figure.axes[0]
+    assert axis.get_xlim()[1] - axis.get_xlim()[0] > 0.1
+    drawn = np.concatenate([points.get_offsets()[:, 0] for points in axis.collections])
+    assert not drawn.any()
+    figure.draw_without_rendering()
+    assert not axis.xaxis.get_offset_text().get_text()
+
+
+def test_without_matplotlib_tables_are_written(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    records = [made("kempe", seed, 10) for seed in range(3)]
+    written = MethodComparison("mine", ["kempe"], records).save(tmp_path)
+    assert {path.suffix for path in written} == {".csv", ".tex", ".md"}
+
+
+class Fixed:
+    """Gives the labels that it was made for."""
+
+    def __init__(self, n_clusters, labels):
+        self.labels = labels
+
+    def fit(self, X):
+        self.labels_ = np.array(self.labels)
+
+
+@pytest.mark.parametrize(
+    ("scale", "labels", "reason"),
+    [
+        (1e200, [0, 0, 0, 1], "error: OverflowError the inertia of the clustering is too large"),
+        (1.0, [0, 1, 2, 0], "error: ValueError labels_ have 3 clusters, but 2 were wanted"),
+        (1.0, [0, 1, 0], "error: ValueError labels_ have the shape (3,), but there are 4 rows"),
+        (1.0, [[0], [1], [0], [1]], "error: ValueError labels_ have the shape (4, 1)"),
+    ],
+)
+def test_labels_that_are_no_clustering_are_a_failure(scale, labels, reason):
+    data = scale * np.array([[1.0], [-1.0], [2.0], [-2.0]])
+    options = {"Fixed": {"labels": labels}}
+    found = kempe.compare(data, 2, methods=[Fixed], options=options, seeds=1, workers=1)
+    assert found.failed
+    assert found.records[0].reason.startswith(reason)

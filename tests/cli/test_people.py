@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -93,7 +94,7 @@ def test_compare_ends_with_4_if_nothing_is_found(run):
         *("--cannot-link", "clique.csv", "--methods", "kempe", "--seeds", 1, "--workers", 1),
     )
     assert done.exit_code == 4
-    assert "no run found a clustering: infeasible" in done.output
+    assert "no run of kempe found a clustering: infeasible" in done.output
 
 
 @pytest.mark.parametrize(
@@ -152,6 +153,24 @@ cannot_link = "apart.csv"
 methods = ["kempe", "COPKM_P"]
 datasets = ["own/customers"]
 """
+
+
+def test_without_matplotlib_a_picture_is_refused_before_the_work(run, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    done = run("choose-k", "customers.csv", *TABLE, "--to", 4, "--plot", "k.png")
+    assert done.exit_code == 2
+    assert 'pip install "kempe[plot]"' in done.output
+    assert "silhouette" not in done.output
+
+
+def test_without_matplotlib_a_comparison_has_tables(run, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    options = ("-k", 3, "--methods", "COPKM_P", "--seeds", 1, "--workers", 1, "-o", "found")
+    done = run("compare", "customers.csv", *TABLE, "--ignore", "segment", *options)
+    assert done.exit_code == 0, done.output
+    assert 'pip install "kempe[plot]"' in done.output.splitlines()[0]
+    assert "COPKM_P" in Path("found/methods.csv").read_text()
 
 
 def test_a_plan_runs_on_a_table_of_ones_own(run):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import importlib.util
 import math
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
@@ -17,6 +18,7 @@ from numpy.typing import ArrayLike
 
 from kempe.bench.latex import latex_table, latex_text
 from kempe.bench.own import OwnData
+from kempe.bench.own_methods import is_own, name_of, packed
 from kempe.bench.plan import Experiment, Plan
 from kempe.bench.runner import run
 from kempe.bench.statistics import Comparison, Estimate, corrected
@@ -30,6 +32,9 @@ from kempe.storage import replacing
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+Method = Any
+"""The name of a method, a class of estimators, or an estimator."""
 
 FORMATS = ("pdf", "svg", "png")
 SIGNIFICANT = 0.05
@@ -75,11 +80,14 @@ class MethodComparison:
         In the order in which they were named; the first is the one that others are tested against.
     records
         All runs.
+    known
+        On how many rows the adjusted Rand index rests, in words, if not on all.
     """
 
     name: str
     methods: Sequence[str]
     records: Sequence[Record]
+    known: str = ""
 
     @cached_property
     def summary(self) -> Summary:
@@ -100,6 +108,11 @@ class MethodComparison:
     def outcomes(self) -> list[Outcome]:
         """What each method made of the data."""
         return [_outcome(method, self.cell(method)) for method in self.methods]
+
+    @property
+    def failed(self) -> list[Outcome]:
+        """What the methods made of the data that found no clustering in any run."""
+        return [outcome for outcome in self.outcomes if not outcome.solved]
 
     def tests(self, quantity: Quantity = "inertia") -> list[Comparison]:
         """Test the first method against each other one, seed by seed.
@@ -147,6 +160,7 @@ class MethodComparison:
             for outcome in self.outcomes
             if outcome.solved < outcome.runs
         ]
+        found += [self.known] if self.known else []
         seeds = len({record.seed for record in self.records})
         fewest = _fewest_seeds(len(self.methods) - 1)
         if seeds < fewest:
@@ -165,6 +179,8 @@ class MethodComparison:
     def save(self, folder: str | PathLike[str]) -> list[Path]:
         """Write tables as CSV, LaTeX and Markdown and the figure as PDF, SVG and PNG.
 
+        Without matplotlib there are no figures.
+
         Parameters
         ----------
         folder
@@ -177,7 +193,6 @@ class MethodComparison:
         """
         target = Path(folder)
         target.mkdir(parents=True, exist_ok=True)
-        figure = self.figure()
         written = [target / "comparison.md"]
         with replacing(written[0]) as file:
             file.write(self._markdown())
@@ -187,6 +202,9 @@ class MethodComparison:
                 csv.writer(file, lineterminator="\n").writerows(lines)
             with replacing(written[-1]) as file:
                 file.write(_latex(f"{_CAPTIONS[name]} {self.name}.", lines))
+        if not can_draw():
+            return written
+        figure = self.figure()
         for kind in FORMATS:
             written.append(target / f"comparison.{kind}")
             with replacing(written[-1], "wb") as file:
@@ -207,13 +225,14 @@ def compare(
     cannot_link: object = None,
     constraints: Constraints | None = None,
     y: ArrayLike | None = None,
-    methods: Sequence[str] = ("kempe", "KSKM", "PCCC"),
+    methods: Sequence[Method] | Mapping[str, Method] = ("kempe", "KSKM", "PCCC"),
     seeds: int = 10,
     time_limit: float = 60.0,
     options: Mapping[str, Mapping[str, Any]] | None = None,
     name: str = "data",
     folder: str | PathLike[str] | None = None,
     workers: int | None = None,
+    retry_failed: bool = False,
     on_start: Callable[[int, int], None] = lambda done, total: None,
     on_record: Callable[[Record], None] = lambda record: None,
 ) -> MethodComparison:
@@ -231,9 +250,13 @@ def compare(
     must_link, cannot_link, constraints
         The pairs, as for ``fit``.
     y
-        True labels, if they are known, for the adjusted Rand index.
+        True labels, if they are known, for the adjusted Rand index; -1, missing values and the
+        words for them stand for unknown ones, whose rows it leaves out.
     methods
-        Names of ``kempe.methods``, or ``"module:Class"``. The others are tested against the first.
+        Names of ``kempe.methods``, ``"module:Class"``, classes of estimators, or estimators, which
+        are copied for each run; as a mapping, with the names that they shall have. The others are
+        tested against the first. A module is looked for where Python looks, then in the current
+        folder.
     seeds
         Number of runs of each method.
     time_limit
@@ -246,34 +269,62 @@ def compare(
         Keeps every run, so that the same call goes on where it was stopped; none by default.
     workers
         Number of processes; by default one per core.
+    retry_failed
+        Whether to repeat the runs in the folder that failed.
     on_start, on_record
         See ``kempe.bench.run``.
     """
     pairs = as_constraints(must_link, cannot_link, constraints)
-    methods = [name if ":" in name else canonical(name) for name in methods]
-    if len(set(methods)) < len(methods):
-        raise ValueError(f"a method is named twice: {', '.join(methods)}")
+    wanted = _named(methods)
     with ExitStack() as stack:
         if folder is None:
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="kempe-"))
         data = OwnData.save(Path(folder) / "data", name, X, pairs, int(n_clusters), y)
         experiment = Experiment(
-            methods=methods,
+            methods=list(wanted),
             datasets=[data.key],
             seeds=range(seeds),
             options=options or {},
             time_limit=time_limit,
             own=[data],
+            packed={name: packed(own) for name, own in wanted.items() if own is not None},
         )
         records = run(
             Plan(name, [experiment]),
             Store(folder),
             workers=workers,
+            retry_failed=retry_failed,
             on_start=on_start,
             on_record=on_record,
         )
     _check_data(records)
-    return MethodComparison(name, list(methods), records)
+    return MethodComparison(name, list(wanted), records, data.known_in_words)
+
+
+def _named(methods: Sequence[Method] | Mapping[str, Method]) -> dict[str, Any]:
+    """Give the methods by their names; ``None`` for those that a name is enough for."""
+    if isinstance(methods, Mapping):
+        given = [(_own_name(name, method), method) for name, method in methods.items()]
+    else:
+        given = [(_own_name(None, method), method) for method in methods]
+    names = [name for name, _ in given]
+    if len(set(names)) < len(names):
+        raise ValueError(f"a method is named twice: {', '.join(names)}")
+    return {name: None if isinstance(method, str) else method for name, method in given}
+
+
+def _own_name(name: str | None, method: Method) -> str:
+    if isinstance(method, str):
+        known = method if is_own(method) else canonical(method)
+        if name not in (None, method, known):
+            raise ValueError(f"{method} has a name already and cannot be called {name!r}")
+        return known
+    return name_of(method) if name is None else name
+
+
+def can_draw() -> bool:
+    """Whether matplotlib is installed."""
+    return importlib.util.find_spec("matplotlib") is not None
 
 
 def _fewest_seeds(tests: int) -> int:

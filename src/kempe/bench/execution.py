@@ -5,7 +5,7 @@ Apart from those whose public programs draw their own, see ``kempe.methods.takes
 
 from __future__ import annotations
 
-import importlib
+import math
 import time
 import zlib
 from collections.abc import Callable
@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kempe import datasets, methods
-from kempe.bench.own import load_own
+from kempe.bench import own_methods
+from kempe.bench.own import UNKNOWN, load_own
 from kempe.bench.plan import Task
 from kempe.bench.store import BY_LIMIT, NO_DATA, Record
 from kempe.constraints import Constraints
@@ -66,15 +67,19 @@ def _run(task: Task, data: datasets.Dataset, on_ready: Callable[[], None]) -> Re
     on_ready()
     peak = PeakMemory()
     wall, cpu = time.perf_counter(), time.process_time()
-    model.fit(data.X, constraints=constraints)
+    own_methods.fit(model, data.X, constraints)
     cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
     labels = np.asarray(model.labels_)
+    check_labels(labels, len(data.X), data.n_clusters)
     wrong = violations(labels, constraints)
+    reached = inertia(data.X, labels)
+    if not math.isfinite(reached):
+        raise OverflowError("the inertia of the clustering is too large for a number")
     return Record.of(
         task,
         "failed" if wrong else "ok",
         reason=f"violation: {wrong} pairs" if wrong else "",
-        inertia=inertia(data.X, labels),
+        inertia=reached,
         ari=None if data.y is None else rand_index(data.y, labels),
         cpu_s=round(cpu, 6),
         wall_s=round(wall, 6),
@@ -88,15 +93,15 @@ def _run(task: Task, data: datasets.Dataset, on_ready: Callable[[], None]) -> Re
 
 def make_method(task: Task, n_clusters: int, init: NDArray[np.float64]) -> Any:
     """Estimator of a task, with the limits and starting centroids that it understands."""
-    common = {"init": init, "time_limit": task.time_limit, "random_state": task.seed}
-    if ":" in task.method:
-        module, name = task.method.split(":")
-        factory = getattr(importlib.import_module(module), name)
-        return factory(n_clusters=n_clusters, **common, **task.options)
-    seed = common.pop("random_state")
+    common = {"init": init, "time_limit": task.time_limit}
+    if task.packed or own_methods.is_own(task.method):
+        packed = task.packed
+        method = own_methods.unpacked(packed) if packed else own_methods.find(task.method)
+        offered = {"n_clusters": n_clusters, "random_state": task.seed, **common}
+        return own_methods.make(method, offered, task.options)
     if not methods.takes_start(task.method):
         del common["init"]
-    model = methods.create(task.method, n_clusters, seed, **common, **task.options)
+    model = methods.create(task.method, n_clusters, task.seed, **common, **task.options)
     if "n_jobs" in model.get_params() and "n_jobs" not in task.options:
         model.set_params(n_jobs=1)
     return model
@@ -137,6 +142,15 @@ def inertia(X: NDArray[Any], labels: NDArray[Any]) -> float:
     return total
 
 
+def check_labels(labels: NDArray[Any], n_rows: int, n_clusters: int) -> None:
+    """Refuse labels that are no clustering of the rows into so many clusters at most."""
+    if labels.shape != (n_rows,):
+        raise ValueError(f"labels_ have the shape {labels.shape}, but there are {n_rows} rows")
+    found = np.unique(labels).size
+    if found > n_clusters:
+        raise ValueError(f"labels_ have {found} clusters, but {n_clusters} were wanted")
+
+
 def violations(labels: NDArray[Any], constraints: Constraints) -> int:
     """Count the pairs that a labelling violates."""
     must, cannot = constraints.must_link, constraints.cannot_link
@@ -146,10 +160,11 @@ def violations(labels: NDArray[Any], constraints: Constraints) -> int:
 
 
 def rand_index(y: NDArray[Any], labels: NDArray[Any]) -> float:
-    """Compare a labelling with the true one by the adjusted Rand index."""
+    """Compare a labelling with the true one, where it is known, by the adjusted Rand index."""
     from sklearn.metrics import adjusted_rand_score
 
-    return float(adjusted_rand_score(y, labels))
+    known = y != UNKNOWN
+    return float(adjusted_rand_score(y[known], labels[known]))
 
 
 def history(model: Any) -> list[tuple[float, float]]:
@@ -163,7 +178,8 @@ def history(model: Any) -> list[tuple[float, float]]:
         # Improvements become rare, so equal steps in their logarithm keep the early ones too.
         steps = np.geomspace(1, improved.size, MAX_HISTORY).round().astype(int) - 1
         improved = improved[np.unique(steps)]
-    return [(round(statistics.elapsed[i], 6), float(best[i])) for i in improved]
+    points = [(round(statistics.elapsed[i], 6), float(best[i])) for i in improved]
+    return [point for point in points if all(map(math.isfinite, point))]
 
 
 class PeakMemory:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from kempe.bench.drawing import INK, colour, decades, lines, plain, svg
 from kempe.bench.plan import MAIN
-from kempe.bench.statistics import bootstrap_interval
+from kempe.bench.statistics import SAME, bootstrap_interval
 from kempe.bench.summary import Cell, Quantity, Summary
 from kempe.report.html import Html
 
@@ -194,10 +194,10 @@ def _draw_convergence(axis: Any, summary: Summary, dataset: str, level: float) -
     grid = np.geomspace(1e-3, max(last, 1e-2), 200)
     for method, line in lines(solved):
         times, mean = mean_curve(solved[method], grid)
-        axis.step(times, 100 * (mean / best - 1), where="post", label=plain(method), **line)
+        axis.step(times, above_best(mean, best), where="post", label=plain(method), **line)
     decades(axis, "x", grid[0], grid[-1])
     axis.set_yscale("symlog", linthresh=0.1)
-    axis.set_ylim(bottom=0)
+    axis.set_ylim(0, max(axis.get_ylim()[1], 0.1))
 
 
 def comparison_figure(summary: Summary, methods: Sequence[str]) -> Figure:
@@ -208,12 +208,14 @@ def comparison_figure(summary: Summary, methods: Sequence[str]) -> Figure:
     cells = {name: summary.cell(MAIN, dataset, level, name) for name in methods}
     solved = {name: cell for name, cell in cells.items() if cell is not None and cell.solved}
     best = min((cell.best("inertia") for cell in solved.values()), default=1.0)
+    above = {name: above_best(cell.values("inertia"), best) for name, cell in solved.items()}
     figure = Figure(figsize=(11.0, 0.42 * len(methods) + 2.3), layout="constrained")
     inertia, seconds, curves = figure.subplots(1, 3)
-    _draw_runs(
-        inertia, methods, {n: 100 * (c.values("inertia") / best - 1) for n, c in solved.items()}
-    )
+    _draw_runs(inertia, methods, above)
     inertia.set_xlabel("inertia above the best, per cent")
+    inertia.ticklabel_format(axis="x", useOffset=False)
+    if not any(values.any() for values in above.values()):
+        inertia.set_xlim(-0.05, 1.0)  # all are equal, which no digits shall hide
     _draw_runs(seconds, methods, {n: c.values("time") for n, c in solved.items()})
     seconds.set_xlabel("CPU seconds")
     times = np.concatenate([c.values("time") for c in solved.values()] or [np.ones(1)])
@@ -226,6 +228,12 @@ def comparison_figure(summary: Summary, methods: Sequence[str]) -> Figure:
     for axis in (inertia, seconds, curves):
         axis.spines[["top", "right"]].set_visible(False)
     return figure
+
+
+def above_best(values: NDArray[np.float64], best: float) -> NDArray[np.float64]:
+    """Per cent above the best; sums of the same clustering in another order are equal."""
+    above = values / best - 1 if best else values
+    return 100 * np.where(np.abs(above) < SAME, 0.0, above)
 
 
 def _draw_runs(axis: Any, methods: Sequence[str], values: dict[str, NDArray[np.float64]]) -> None:

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kempe.constraints import Constraints
 from kempe.datasets import Dataset
+from kempe.pairs import is_missing, label_codes
 from kempe.storage import read_archive, write_archive
 
 COLLECTION = "own"
@@ -24,6 +25,9 @@ COLLECTION = "own"
 
 ALL_PAIRS = (1.0,)
 """Levels by default: the share of the pairs that are used."""
+
+UNKNOWN = -1
+"""Label of rows whose true label nobody knows."""
 
 KIND = "data"
 VERSION = 1
@@ -41,11 +45,22 @@ class OwnData:
         The file.
     digest
         Tells whether a store has runs on the same data.
+    n_rows, n_known
+        Number of rows, and of those whose true label is known.
     """
 
     name: str
     path: str
     digest: str
+    n_rows: int = 0
+    n_known: int = 0
+
+    @property
+    def known_in_words(self) -> str:
+        """Say how many labels the adjusted Rand index rests on, if not all or none are known."""
+        if self.n_known in (0, self.n_rows):
+            return ""
+        return f"ARI over the {self.n_known:,} of {self.n_rows:,} rows whose true label is known"
 
     @property
     def key(self) -> str:
@@ -73,7 +88,8 @@ class OwnData:
         X, constraints, n_clusters
             What every method gets.
         y
-            True labels, if there are any, for the adjusted Rand index.
+            True labels, if there are any, for the adjusted Rand index; -1, missing values and the
+            words for them stand for unknown ones.
         """
         check_name(name)
         arrays = _arrays(X, constraints, y)
@@ -83,7 +99,8 @@ class OwnData:
         path = Path(folder) / f"{name}.kempe"
         path.parent.mkdir(parents=True, exist_ok=True)
         write_archive(path, KIND, VERSION, {"n_clusters": n_clusters}, arrays)
-        return cls(name, str(path.resolve()), digest.hexdigest()[:16])
+        known = int(np.count_nonzero(arrays.get("y", np.empty(0)) >= 0))
+        return cls(name, str(path.resolve()), digest.hexdigest()[:16], len(arrays["X"]), known)
 
 
 def check_name(name: str) -> None:
@@ -105,10 +122,24 @@ def _arrays(X: ArrayLike, constraints: Constraints, y: ArrayLike | None) -> dict
         "cannot_link": constraints.cannot_link,
     }
     if y is not None:
-        _, arrays["y"] = np.unique(np.asarray(y), return_inverse=True)
+        arrays["y"] = _codes(y)
         if arrays["y"].shape != (len(rows),):
             raise ValueError(f"y has shape {arrays['y'].shape}, but there are {len(rows)} rows")
     return arrays
+
+
+def _codes(y: ArrayLike) -> NDArray[np.int64]:
+    """Give numbers for labels, ``UNKNOWN`` for those that say that nothing is known."""
+    labels = np.asarray(y)
+    if labels.ndim != 1:
+        raise ValueError(f"y must be one-dimensional, got shape {labels.shape}")
+    rows = np.flatnonzero(~is_missing(labels))
+    rows = rows[np.broadcast_to(np.asarray(labels[rows] != UNKNOWN), rows.shape)]
+    if not rows.size:
+        raise ValueError("y has no known label")
+    codes = np.full(labels.size, UNKNOWN, dtype=np.int64)
+    codes[rows] = label_codes(labels[rows])
+    return codes
 
 
 def load_own(path: str | PathLike[str], level: float, dtype: str) -> Dataset:

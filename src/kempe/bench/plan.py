@@ -42,6 +42,8 @@ class Task:
         Type of the features.
     source, data
         File and digest of data of one's own.
+    packed
+        A method of one's own that has no module, as bytes.
     """
 
     variant: str
@@ -55,6 +57,7 @@ class Task:
     dtype: str = "float64"
     source: str = field(default="", compare=False)
     data: str = ""
+    packed: bytes = field(default=b"", compare=False, repr=False)
 
     @property
     def key(self) -> str:
@@ -99,6 +102,8 @@ class Experiment:
         Parameters per method. In a TOML file the text ``"None"`` stands for ``None``.
     own
         Data of one's own that ``datasets`` may name.
+    packed
+        Methods of one's own that ``methods`` may name, as bytes.
     """
 
     methods: Sequence[str]
@@ -111,6 +116,7 @@ class Experiment:
     must_link: bool = True
     dtype: str = "float64"
     own: Sequence[OwnData] = ()
+    packed: Mapping[str, bytes] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name in ("methods", "datasets", "seeds"):
@@ -157,7 +163,8 @@ class Experiment:
             self.time_limit,
             self.must_link,
             self.dtype,
-            *(() if found is None else (found.path, found.digest)),
+            *(("", "") if found is None else (found.path, found.digest)),
+            self.packed.get(method, b""),
         )
 
 
@@ -308,7 +315,8 @@ def _experiment(item: dict[str, Any]) -> Experiment:
 
 
 def _names(kind: type) -> set[str]:
-    return {item.name for item in fields(kind)}
+    """Entries that a file may have; what is no plain text is only given from Python."""
+    return {item.name for item in fields(kind)} - {"packed"}
 
 
 def _check_names(given: Mapping[str, Any], kind: type, what: str) -> None:

@@ -14,6 +14,7 @@ from multiprocessing.connection import Connection, wait
 from types import ModuleType
 from typing import Any
 
+from kempe.bench.own_methods import folder_of_own, look_in
 from kempe.bench.plan import Task
 from kempe.bench.store import Record
 
@@ -39,6 +40,8 @@ def _start_context() -> Any:
 
 _context = _start_context()
 
+_SAFE_PATH = "PYTHONSAFEPATH"
+
 
 @contextmanager
 def _without_main() -> Iterator[None]:
@@ -55,6 +58,47 @@ def _without_main() -> Iterator[None]:
         sys.modules["__main__"] = script
 
 
+@contextmanager
+def _without_current_folder() -> Iterator[None]:
+    """Let new processes import nothing from the current folder.
+
+    They are started by ``python -c``, which puts it before all other places: a file kempe.py or
+    json.py there would be executed.
+    """
+    before = os.environ.get(_SAFE_PATH)
+    os.environ[_SAFE_PATH] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[_SAFE_PATH]
+        else:
+            os.environ[_SAFE_PATH] = before
+
+
+def _start_server() -> None:
+    """Start the process that workers are forks of, deaf to Ctrl-C, which reaches it as well.
+
+    Its forks are deaf too, until they have said what they do about Ctrl-C.
+    """
+    if _context.get_start_method() != "forkserver":
+        return
+    from multiprocessing import forkserver
+
+    _mask_interrupts(True)
+    try:
+        with _without_main(), _without_current_folder():
+            forkserver.ensure_running()
+    finally:
+        _mask_interrupts(False)
+
+
+def _mask_interrupts(masked: bool) -> None:
+    if hasattr(signal, "pthread_sigmask"):  # not on Windows
+        how = signal.SIG_BLOCK if masked else signal.SIG_UNBLOCK
+        signal.pthread_sigmask(how, {signal.SIGINT})
+
+
 def outcomes(
     tasks: Iterable[Task], *, workers: int, memory_limit: float | None, grace: float
 ) -> Iterator[Record]:
@@ -69,9 +113,12 @@ def outcomes(
     grace
         Seconds beyond its time limit after which a task is killed.
     """
-    pending = iter(tasks)
-    crew = [_Worker(memory_limit, grace) for _ in range(workers)]
+    planned = list(tasks)
+    pending = iter(planned)
+    folder = folder_of_own(task.method for task in planned)
+    crew = [_Worker(memory_limit, grace, folder) for _ in range(workers)]
     try:
+        _start_server()
         busy = [worker for worker in crew if worker.start_next(pending)]
         while busy:
             wait([worker.connection for worker in busy], timeout=POLL)
@@ -105,14 +152,17 @@ def outcomes_by_joblib(tasks: Iterable[Task], *, workers: int, backend: str) -> 
     # As an argument of Parallel, "dask" fails for a parameter that it does not know.
     with parallel_config(backend=backend):
         many = Parallel(n_jobs=workers, return_as="generator_unordered")
-        yield from many(delayed(_executed)(task) for task in tasks)
+        planned = list(tasks)
+        folder = folder_of_own(task.method for task in planned)
+        yield from many(delayed(_executed)(task, folder) for task in planned)
 
 
-def _executed(task: Task) -> Record:
+def _executed(task: Task, folder: str | None) -> Record:
     from threadpoolctl import threadpool_limits
 
     from kempe.bench.execution import execute
 
+    look_in(folder)
     with threadpool_limits(1):
         return execute(task)
 
@@ -120,9 +170,10 @@ def _executed(task: Task) -> Record:
 class _Worker:
     """One process and the task that it works on."""
 
-    def __init__(self, memory_limit: float | None, grace: float) -> None:
+    def __init__(self, memory_limit: float | None, grace: float, folder: str | None) -> None:
         self.memory_limit = memory_limit
         self.grace = grace
+        self.folder = folder
         self.process: Any = None
         self.connection: Connection
         self.task: Task
@@ -171,16 +222,16 @@ class _Worker:
         """End the process at once."""
         if self.process is not None:
             self.connection.close()
-            self.process.kill()
-            self.process.join()
+            if self.process.pid is not None:  # Ctrl-C may have come before it was started
+                self.process.kill()
+                self.process.join()
             self.process = None
 
     def _start(self) -> None:
         self.connection, other = _context.Pipe()
-        self.process = _context.Process(
-            target=_work, args=(other, dict(os.environ), self.memory_limit), daemon=True
-        )
-        with _without_main():
+        arguments = (other, dict(os.environ), self.memory_limit, self.folder)
+        self.process = _context.Process(target=_work, args=arguments, daemon=True)
+        with _without_main(), _without_current_folder():
             self.process.start()
         other.close()
 
@@ -216,11 +267,19 @@ def _resident_mb(pid: int) -> float:
     return 0.0
 
 
-def _work(connection: Connection, environment: dict[str, str], memory_limit: float | None) -> None:
+def _work(
+    connection: Connection,
+    environment: dict[str, str],
+    memory_limit: float | None,
+    folder: str | None,
+) -> None:
     """Loop of a worker process: receive a task, execute it, send its record."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's business
+    _mask_interrupts(False)
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    os.environ.update(environment)  # the server may have been started in another one
+    os.environ.clear()  # the server may have been started in another one
+    os.environ.update(environment)
+    look_in(folder)
     _limit_memory(memory_limit)
     from threadpoolctl import threadpool_limits
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from kempe.bench.environment import environment
+from kempe.bench.own_methods import check_module, is_own
 from kempe.bench.plan import Plan, Task
 from kempe.bench.pool import outcomes, outcomes_by_joblib
 from kempe.bench.store import Record, Store, StoreError
@@ -53,7 +54,7 @@ def run(
     if plan.data:
         raise ValueError("the data of the plan has not been read; see Plan.with_data")
     tasks = plan.tasks()
-    _check_methods(tasks)
+    _check_methods(tasks, here=backend is None)
     planned = {task.key for task in tasks}
     name, facts = environment()
     if retry_failed:
@@ -78,15 +79,19 @@ def _outcomes(
     return outcomes(tasks, workers=crew, memory_limit=plan.memory_limit, grace=plan.grace)
 
 
-def _check_methods(tasks: Iterable[Task]) -> None:
-    wanted = dict.fromkeys(task.method for task in tasks if ":" not in task.method)
-    if not wanted:
+def _check_methods(tasks: Iterable[Task], *, here: bool) -> None:
+    """Refuse methods that nobody knows; what workers elsewhere have is their affair."""
+    wanted = dict.fromkeys(task.method for task in tasks if not task.packed)
+    own = [name for name in wanted if is_own(name)]
+    for name in own if here else ():
+        check_module(name)
+    if len(own) == len(wanted):
         return
     from kempe import methods  # late: whoever reads a store needs no estimators
 
     known = methods.names()
     for name in wanted:
-        if name not in known:
+        if name not in known and not is_own(name):
             raise ValueError(f"unknown method {name!r}; known are {', '.join(known)}")
 
 

@@ -20,7 +20,7 @@ app = typer.Typer(
 )
 
 # Reasons that are no doing of the method.
-NOT_OF_THE_METHOD = ("no data", "error")
+NOT_OF_THE_METHOD = ("no data", "error", "crash")
 
 PlanArgument = Annotated[Path, typer.Argument(metavar="PLAN", help="A TOML file.")]
 

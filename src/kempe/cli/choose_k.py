@@ -54,6 +54,8 @@ def choose_k(
     from kempe.selection import choose_k as try_numbers
 
     check_outputs([output, plot], [table.data, *pairs.files])
+    if plot is not None:
+        _prepare_drawing()
     if smallest > largest:
         raise ValueError(f"--from {smallest} is more than --to {largest}")
     given, constraints = read_with_constraints(table, pairs)
@@ -94,12 +96,16 @@ def _number(value: float, form: str) -> str:
     return "–" if math.isnan(value) else f"{value:{form}}"
 
 
-def _draw(choice: Choice, path: Path) -> None:
-    import matplotlib
+def _prepare_drawing() -> None:
+    """Say what is missing before the work rather than after it."""
+    from kempe.plotting._style import pyplot
 
+    pyplot().switch_backend("Agg")
+
+
+def _draw(choice: Choice, path: Path) -> None:
     from kempe.storage import replacing
 
-    matplotlib.use("Agg")
     figure = choice.plot()
     with replacing(path, "wb") as file:
         figure.savefig(file, format=path.suffix.lstrip(".") or "png", dpi=120)

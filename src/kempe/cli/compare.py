@@ -31,7 +31,8 @@ def compare(
         str,
         typer.Option(
             metavar="NAMES",
-            help="Methods with commas between them; the others are tested against the first.",
+            help="Methods with commas between them, own ones as module:Class, also from the "
+            "current folder; the others are tested against the first.",
         ),
     ] = "kempe,KSKM,PCCC",
     seeds: Annotated[int, typer.Option(min=1, metavar="NUMBER", help="Runs of each method.")] = 10,
@@ -51,13 +52,20 @@ def compare(
             help="Folder of runs, tables and figures; a comparison that was stopped goes on there.",
         ),
     ] = Path("comparison"),
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Repeat the runs in the folder that failed.")
+    ] = False,
     quiet: Quiet = False,
 ) -> None:
     """Run several methods on a table and test the differences.
 
-    All methods have the same starting centroids at each seed. Ends with 0 if a method found a
-    clustering, with 4 if none did in any run.
+    All methods have the same starting centroids at each seed. Ends with 0 if every method found a
+    clustering, with 4 if one did not in any run, with 2 if one could not be run at all.
     """
+    from kempe.bench.comparison import can_draw
+
+    if not can_draw() and not quiet:
+        note('There will be tables and no figures, which need: pip install "kempe[plot]"')
     compared = read_compared(table, pairs, truth_column)
     settings = {
         "n_clusters": n_clusters,
@@ -67,16 +75,31 @@ def compare(
         "name": _name(table.data),
         "folder": output,
         "workers": workers,
+        "retry_failed": retry_failed,
     }
     found = _run(compared, settings, show=not quiet)
     _show(found)
-    if not any(outcome.solved for outcome in found.outcomes):
-        from kempe.exceptions import NoSolutionFoundError
-
-        raise NoSolutionFoundError(f"no run found a clustering: {found.records[0].reason}")
     written = found.save(output)
     if not quiet:
         note(f"Wrote {', '.join(path.name for path in written)} to {output}.")
+    _complain_of_failures(found)
+
+
+def _complain_of_failures(found: MethodComparison) -> None:
+    """End with an error if a method failed in every run."""
+    from kempe.cli.bench import NOT_OF_THE_METHOD
+    from kempe.exceptions import NoSolutionFoundError
+
+    if not found.failed:
+        return
+    told = [
+        f"no run of {item.method} found a clustering: {'; '.join(item.reasons)}"
+        for item in found.failed
+    ]
+    kinds = {reason.split(":")[0] for item in found.failed for reason in item.reasons}
+    if kinds & set(NOT_OF_THE_METHOD):
+        raise ValueError("; ".join([*told, "once that is mended, --retry-failed repeats the runs"]))
+    raise NoSolutionFoundError("; ".join(told))
 
 
 def _run(compared: Compared, settings: dict[str, Any], *, show: bool) -> MethodComparison:

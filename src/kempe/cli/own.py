@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kempe.cli.console import note
 from kempe.cli.data import Given, read_with_constraints
 from kempe.cli.options import Impute, PairOptions, TableOptions
 
@@ -55,16 +56,10 @@ def with_own_data(plan: Plan, folder: Path, store: Path) -> Plan:
     for item in plan.data:
         compared = read_compared(*_options(item, folder))
         rows, truth = compared.given.rows, compared.truth
-        found.append(
-            OwnData.save(
-                store / "data",
-                item["name"],
-                rows,
-                compared.constraints,
-                item["n_clusters"],
-                truth,
-            )
-        )
+        facts = (item["name"], rows, compared.constraints, item["n_clusters"], truth)
+        found.append(OwnData.save(store / "data", *facts))
+        if found[-1].known_in_words:
+            note(f"{item['name']}: {found[-1].known_in_words}")
     return plan.with_data(found) if found else plan
 
 
