@@ -26,6 +26,8 @@ def test_a_name_adds_nothing_to_the_page_of_a_report(name, plain_page, tmp_path)
     store = fill(tmp_path / "store", name)
     page = write_report([store.folder], tmp_path / "report").read_text(encoding="utf-8")
     assert skeleton(page) == skeleton(plain_page)
+    for path in (tmp_path / "report" / "tables").glob("*.tex"):
+        assert r"\input" not in path.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", HOSTILE)

@@ -101,6 +101,21 @@ def test_runs_and_tests_are_written_too(page):
     assert float(first["p_holm"]) < 0.01
 
 
+def test_means_of_every_instance_are_tables_of_csv_and_latex(page):
+    folder = page[0].parent / "tables"
+    names = {
+        f"{q}.{kind}" for q in ("inertia", "time", "success", "ari") for kind in ("csv", "tex")
+    }
+    assert {path.name for path in folder.iterdir()} == names
+    with open(folder / "inertia.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 15
+    assert [float(rows[0][name]) for name in FACTORS] == pytest.approx([91, 101, 131, 110.5])
+    latex = (folder / "inertia.tex").read_text()
+    assert r"COL2/n300-k10-s10 & 0.05 & \textbf{91.00} & 101.00 & 131.00 & 110.50 \\" in latex
+    assert latex.count("{") == latex.count("}")
+
+
 def test_several_stores_are_read_as_one(small_store, tmp_path):
     other = Store(tmp_path / "other")
     with other.writing() as append:

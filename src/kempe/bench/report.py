@@ -1,4 +1,4 @@
-"""A report on one or several stores: one HTML page, CSV and Markdown."""
+"""A report on one or several stores: one HTML page, LaTeX, CSV and Markdown."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from kempe.bench.page import html_page
 from kempe.bench.statistics import Comparison, compare, corrected
 from kempe.bench.store import Record, Store
 from kempe.bench.summary import ALL, PairedMeans, Quantity, Summary
+from kempe.bench.tables import write_tables
 from kempe.bench.wording import (
     in_sentence,
     limits_in_words,
@@ -76,7 +77,7 @@ class Runs:
 
 
 def write_report(stores: Sequence[str | PathLike[str]], folder: str | PathLike[str]) -> Path:
-    """Write ``report.html``, and runs and paired tests as CSV and Markdown files.
+    """Write ``report.html``, runs and paired tests as CSV and Markdown, and tables as LaTeX.
 
     Parameters
     ----------
@@ -96,6 +97,7 @@ def write_report(stores: Sequence[str | PathLike[str]], folder: str | PathLike[s
     comparisons = method_comparisons(runs.summary, runs.summary.methods()[:1])
     write_runs(target / "runs.csv", runs.records)
     write_comparisons(target / "comparisons.csv", comparisons)
+    write_tables(target / "tables", runs.summary)
     told = [outcome_in_words(len(runs.records), runs.solved), *markdown_tests(comparisons)]
     write_text(target / "summary.md", "\n\n".join(told) + "\n")
     page = target / "report.html"

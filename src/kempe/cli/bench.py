@@ -122,7 +122,7 @@ def report(
         typer.Option(metavar="FOLDER", help="Folder to write to. [default: <first store>/report]"),
     ] = None,
 ) -> None:
-    """Write tables, figures and paired tests: HTML, CSV and Markdown."""
+    """Write tables, figures and paired tests: HTML, LaTeX, CSV and Markdown."""
     from kempe.bench.report import write_report
     from kempe.bench.store import StoreError
 
