@@ -56,7 +56,7 @@ def test_a_field_can_be_left_out():
 def test_the_command_line_adds_its_option_to_what_tables_say(unsaid, capsys):
     with pytest.raises(typer.Exit), codes_of_errors():
         raise TableError("something is wrong", unsaid)
-    assert re.search(r"something is wrong[;:] .*--[a-z]", capsys.readouterr().err)
+    assert re.search(r"something is wrong[;:\n] .*--[a-z]", capsys.readouterr().err)
 
 
 def test_nothing_but_the_command_line_knows_its_options():

@@ -32,8 +32,8 @@ def folder(case, tmp_path):
     return tmp_path
 
 
-def fit(folder, *options):
-    return runner.invoke(app, ["fit", *map(str, options)])
+def fit(folder, *options, stdin=None):
+    return runner.invoke(app, ["fit", *map(str, options)], input=stdin)
 
 
 def pairs(folder, suffix=""):
@@ -124,3 +124,17 @@ def test_the_bar_shows_the_gap_to_convergence(case):
     assert "1,200 rows, 5 clusters" in shown
     assert f"pass {len(model.result_.statistics.inertia)}" in shown
     assert "converged" in shown
+
+
+def test_pairs_of_ids_come_from_standard_input(folder, cluster):
+    """They are looked at twice, for the ids that they name and for the pairs."""
+    done = fit(
+        folder, folder / "rows" / "*.parquet", "-k", 5, "--id-column", "name", "--cannot-link",
+        "-", "--ignore", "weight", "--max-mutations", 0, "--dask", cluster.scheduler_address,
+        "-o", folder / "labels.csv", stdin="n900,n700\nn3,n4\n",
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    assert "2 cannot-link pairs on 4" in done.output
+    labels = pd.read_csv(folder / "labels.csv").set_index("name")["label"]
+    assert labels["n900"] != labels["n700"]
+    assert labels["n3"] != labels["n4"]

@@ -44,7 +44,9 @@ def check(
     from kempe.tables import Ids, open_table
 
     if not any(pairs.files):
-        raise ValueError("nothing to check: give --must-link, --cannot-link or --constraints")
+        raise ValueError(
+            "nothing to check: give --must-link, --cannot-link, --groups or --constraints"
+        )
     if id_column is not None and data is None:
         raise ValueError("--id-column is a column of the data: name its file, too")
     check_outputs([], [data, *pairs.files])

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kempe.cli.console import check_outputs, note
-from kempe.cli.data import pairs_of, refuse_soft
+from kempe.cli.data import PairFiles, refuse_soft
 
 if TYPE_CHECKING:
     import numpy as np
@@ -80,7 +79,7 @@ def _refuse(estimator: Any, table: TableOptions, targets: Targets) -> None:
         )
 
 
-def _check(targets: Targets, inputs: list[Path | None]) -> None:
+def _check(targets: Targets, inputs: list[Path]) -> None:
     """Complain about files that cannot be written before the work rather than after it."""
     from kempe.tables.writing import check_writable
 
@@ -132,9 +131,10 @@ def _fit(estimator: Any, rows: Any, table: TableOptions, pair_files: PairOptions
 
     features, weights = _columns(rows, table)
     numbers, ids = None, None
+    files = PairFiles.of(pair_files)
     if table.id_column is not None:
-        numbers, ids = _ids(Parts.of(features), rows[table.id_column], table, pair_files)
-    pairs = pairs_of(pair_files, ids=ids)
+        numbers, ids = _ids(Parts.of(features), rows[table.id_column], table, files)
+    pairs = files.pairs(ids=ids)
     refuse_soft(pairs, "--dask")
     both = (pairs.must_link, pairs.cannot_link)
     names = None if numbers is None or ids is None else dict(zip(numbers, ids.names, strict=True))
@@ -161,37 +161,16 @@ def _columns(rows: Any, table: TableOptions) -> tuple[Any, Any]:
 
 
 def _ids(
-    parts: Any, column: Any, table: TableOptions, pair_files: PairOptions
+    parts: Any, column: Any, table: TableOptions, files: PairFiles
 ) -> tuple[NDArray[np.int64], Ids]:
     """Row numbers and ids of the rows that pairs may name."""
     from kempe.dask.pairs import find_ids
     from kempe.tables import Ids
     from kempe.tables.table import MemoryTable
 
-    wanted = {name for path in pair_files.files if path is not None for name in _names_in(path)}
-    numbers, names = find_ids(parts, column, wanted, as_text=True)
+    numbers, names = find_ids(parts, column, files.names(), as_text=True)
     place = MemoryTable(str(table.data), [str(table.id_column)], [names])
     return numbers, Ids(place, 0)
-
-
-def _names_in(path: Path) -> set[str]:
-    """Whatever stands in a file of pairs, names of columns included."""
-    from kempe.tables import open_table
-
-    if path.suffix == ".json":
-        return set(_leaves(json.loads(path.read_text(encoding="utf-8"))))
-    pairs = open_table(path, False)
-    return {name for column in range(len(pairs.names)) for name in pairs.texts(column)}
-
-
-def _leaves(value: Any) -> Iterator[str]:
-    if isinstance(value, dict):
-        value = list(value.values())
-    if not isinstance(value, list):
-        yield str(value)
-        return
-    for item in value:
-        yield from _leaves(item)
 
 
 def _summarise(estimator: Any, constraints: Constraints, targets: Targets) -> None:

@@ -6,11 +6,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -18,7 +22,7 @@ if TYPE_CHECKING:
     from kempe.cli.options import PairOptions, TableOptions
     from kempe.constraints import Constraints
     from kempe.preparation import Preparation
-    from kempe.tables import Ids, PairSet
+    from kempe.tables import Ids, PairSet, Source
 
 
 @dataclass(frozen=True)
@@ -99,22 +103,46 @@ def _preparation(
     )
 
 
+@dataclass(frozen=True)
+class PairFiles:
+    """Files of pairs, opened, so that each is read once even if it is standard input."""
+
+    sources: Mapping[str, Sequence[Source]]
+
+    @classmethod
+    def of(cls, options: PairOptions) -> PairFiles:
+        """Open the files."""
+        from kempe.tables import Source
+
+        return cls(
+            {kind: [Source(path) for path in paths or ()] for kind, paths in vars(options).items()}
+        )
+
+    def names(self) -> set[str]:
+        """Give whatever stands in the files: ids, if pairs are of ids."""
+        from kempe.tables import names_in
+
+        every = (source for sources in self.sources.values() for source in sources)
+        return {name for source in every for name in names_in(source)}
+
+    def pairs(self, n_rows: int | None = None, ids: Ids | None = None) -> PairSet:
+        """Read the pairs and join them."""
+        from kempe.tables import PairSet, read_constraint_file, read_groups, read_pairs
+
+        known: dict[str, Any] = {"ids": ids, "n_rows": n_rows}
+        readers: dict[str, Callable[[Source], PairSet]] = {
+            "must_link": lambda s: PairSet(must_link=read_pairs(s, "must-link", **known)),
+            "cannot_link": lambda s: PairSet(cannot_link=read_pairs(s, "cannot-link", **known)),
+            "constraints": lambda s: read_constraint_file(s, **known),
+            "groups": lambda s: PairSet(must_link=read_groups(s, **known)),
+        }
+        read = (readers[kind](s) for kind, sources in self.sources.items() for s in sources)
+        return reduce(or_, read, PairSet())
+
+
 def pairs_of(options: PairOptions, n_rows: int | None = None, ids: Ids | None = None) -> PairSet:
     """Read the files of pairs and join them."""
-    import numpy as np
-
-    from kempe.tables import PairSet, read_constraint_file, read_pairs
-
-    known: dict[str, Any] = {"ids": ids, "n_rows": n_rows}
-    found = PairSet()
-    if options.constraints is not None:
-        found = read_constraint_file(options.constraints, **known)
-    joined = {}
-    for name, path in (("must_link", options.must_link), ("cannot_link", options.cannot_link)):
-        if path is not None:
-            more = read_pairs(path, name.replace("_", "-"), **known)  # type: ignore[arg-type]
-            joined[name] = np.concatenate([getattr(found, name), more])
-    return PairSet(**{**vars(found), **joined})
+    return PairFiles.of(options).pairs(n_rows, ids)
 
 
 def constraints_of(given: Given, pairs: PairSet) -> Constraints:

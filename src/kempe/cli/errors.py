@@ -76,5 +76,13 @@ def _advice(error: BaseException) -> str:
         Unsaid.NAMES_OR_VALUES: ": say --header or --no-header",
         Unsaid.NAMES: "; if its first line holds names, use --header",
         Unsaid.IDS: "; if pairs are of ids, name the column of ids of the data: --id-column NAME",
-        Unsaid.CONSTRAINTS: "; a file of JSON is given as --constraints",
+        Unsaid.FORM: _FORMS,
     }[error.unsaid]
+
+
+_FORMS = """
+  files of pairs, by ids if there is an --id-column and by row numbers from 0 if not:
+    --must-link, --cannot-link   two columns         ann,bob
+    --constraints                three columns       ann,bob,must-link  or  ann,bob,-1
+                                 JSON                {"ml": [[0, 1]], "cl": [[2, 3], [4, 5]]}
+    --groups                     group and member    house 7,ann"""

@@ -153,7 +153,7 @@ class Targets:
     report: Path | None
     json: bool
 
-    def check(self, inputs: list[Path | None]) -> None:
+    def check(self, inputs: list[Path]) -> None:
         """Complain about files that cannot be written before the work rather than after it."""
         from kempe.tables.writing import check_writable
 

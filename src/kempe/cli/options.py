@@ -27,23 +27,32 @@ DataFile = Annotated[
     ),
 ]
 MustLink = Annotated[
-    Path | None,
+    list[Path] | None,
     typer.Option(
-        metavar="FILE", help="Pairs that belong together, one a line: row numbers from 0, or ids."
+        metavar="FILE",
+        help="Pairs that belong together, one a line: row numbers from 0, or ids. All options for "
+        "files of pairs may be given several times.",
     ),
 ]
 CannotLink = Annotated[
-    Path | None,
+    list[Path] | None,
     typer.Option(
         metavar="FILE", help="Pairs that belong apart, one a line: row numbers from 0, or ids."
     ),
 ]
 ConstraintsFile = Annotated[
-    Path | None,
+    list[Path] | None,
     typer.Option(
         "--constraints",
-        metavar="JSON",
-        help="Pairs of all kinds as PCCC has them: ml, cl, sml and scl.",
+        metavar="FILE",
+        help="Pairs of both kinds: a third column says must-link or cannot-link, 1 or -1; or JSON "
+        "as PCCC has it, with ml, cl, sml and scl.",
+    ),
+]
+Groups = Annotated[
+    list[Path] | None,
+    typer.Option(
+        metavar="FILE", help="Groups that belong together: a group and one of its rows a line."
     ),
 ]
 IdColumn = Annotated[
@@ -106,11 +115,13 @@ class PairOptions:
     must_link: MustLink = None
     cannot_link: CannotLink = None
     constraints: ConstraintsFile = None
+    groups: Groups = None
 
     @property
-    def files(self) -> list[Path | None]:
+    def files(self) -> list[Path]:
         """All of them."""
-        return [self.must_link, self.cannot_link, self.constraints]
+        kinds = (self.must_link, self.cannot_link, self.constraints, self.groups)
+        return [path for paths in kinds for path in paths or ()]
 
 
 @dataclass(frozen=True)

@@ -74,6 +74,11 @@ def _options(item: Mapping[str, Any], folder: Path) -> tuple[TableOptions, PairO
     said = {name: item[name] for name in table_names if name in item}
     if "impute" in said:
         said["impute"] = Impute(said["impute"])
-    pairs = {name: folder / item[name] for name in pair_names if name in item}
+    pairs = {name: _files(item[name], folder) for name in pair_names if name in item}
     table = TableOptions(folder / item["file"], **said)
     return table, PairOptions(**pairs), item.get("truth_column")
+
+
+def _files(named: str | list[str], folder: Path) -> list[Path]:
+    """Give one file or several as a plan names them."""
+    return [folder / name for name in ([named] if isinstance(named, str) else named)]

@@ -4,11 +4,12 @@
 numbers or as text; what it says about a cell names the file and the line.
 """
 
+from kempe.tables.constraint_file import names_in, read_constraint_file
 from kempe.tables.errors import TableError, Unsaid
 from kempe.tables.formats import open_table
 from kempe.tables.ids import Ids
-from kempe.tables.pairs import PairSet, read_constraint_file, read_pairs
-from kempe.tables.source import STANDARD
+from kempe.tables.pairs import PairSet, read_groups, read_pairs
+from kempe.tables.source import STANDARD, Source
 from kempe.tables.table import Table, TextColumnsError
 from kempe.tables.writing import write_table
 
@@ -16,12 +17,15 @@ __all__ = [
     "STANDARD",
     "Ids",
     "PairSet",
+    "Source",
     "Table",
     "TableError",
     "TextColumnsError",
     "Unsaid",
+    "names_in",
     "open_table",
     "read_constraint_file",
+    "read_groups",
     "read_pairs",
     "write_table",
 ]

@@ -1,4 +1,4 @@
-"""Tables as text: cells between commas, semicolons, tabs or bars, a row a line."""
+"""Tables as text: cells between commas, semicolons, tabs, bars or blanks, a row a line."""
 
 from __future__ import annotations
 
@@ -38,18 +38,23 @@ class DelimitedTable(Table):
         The text.
     header
         Whether the first line holds names; or a function that tells, given the first two lines.
+    blanks
+        Whether blanks part cells that nothing else parts, even if they are no numbers.
     """
 
-    def __init__(self, source: Source, header: bool | IsHeader) -> None:
+    def __init__(self, source: Source, header: bool | IsHeader, *, blanks: bool = False) -> None:
         self._source = source
         first, second = _first_lines(source)
-        self._delimiter = _delimiter(source, first)
+        # None: blanks, however many there are.
+        self._delimiter = _delimiter(source, first, second, blanks)
         self.first_line = first.strip()
         cells, next_cells = (self._cells(line) for line in (first, second))
         has_header = header if isinstance(header, bool) else header(cells, next_cells)
         super().__init__(source.name, cells if has_header else numbered(len(cells)), has_header)
 
     def _cells(self, line: str) -> list[str]:
+        if self._delimiter is None:
+            return line.split()
         return [c.strip() for row in csv.reader([line], delimiter=self._delimiter) for c in row]
 
     @cached_property
@@ -93,11 +98,10 @@ class DelimitedTable(Table):
 
     def _whole(self, lines: Iterable[str]) -> Iterator[str]:
         """Pass on lines that have as many cells as the first."""
-        separators = len(self.names) - 1
+        count, delimiter = len(self.names), self._delimiter
         for line in lines:
-            if line.count(self._delimiter) != separators and len(self._cells(line)) != len(
-                self.names
-            ):
+            surely = delimiter is not None and line.count(delimiter) == count - 1
+            if not surely and len(self._cells(line)) != count:
                 raise ValueError("a line is too long or too short")
             yield line
 
@@ -129,16 +133,20 @@ class DelimitedTable(Table):
     def _rows(self) -> Iterator[tuple[int, list[str]]]:
         """Line number and cells of every row that is not empty."""
         with self._source.text() as file:
-            reader = csv.reader(file, delimiter=self._delimiter)
-            rows = _readable(reader, self.source)
-            filled = (cells for cells in rows if any(map(str.strip, cells)))
-            for cells in islice(filled, int(self.has_header), None):
+            rows = _split(file) if self._delimiter is None else self._parted(file)
+            filled = ((line, cells) for line, cells in rows if any(map(str.strip, cells)))
+            for line, cells in islice(filled, int(self.has_header), None):
                 if len(cells) != len(self.names):
                     raise ValueError(
-                        f"{self.source}, line {reader.line_num}: {len(cells)} cells, "
+                        f"{self.source}, line {line}: {len(cells)} cells, "
                         f"but the first line has {len(self.names)}"
                     )
-                yield reader.line_num, cells
+                yield line, cells
+
+    def _parted(self, file: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
+        reader = csv.reader(file, delimiter=self._delimiter or ",")
+        for cells in _readable(reader, self.source):
+            yield reader.line_num, cells
 
 
 def names_come_first(first: list[str], second: list[str], *, source: str) -> bool:
@@ -193,8 +201,19 @@ def _first_lines(source: Source) -> tuple[str, str]:
     return lines[0], lines[1] if len(lines) > 1 else ""
 
 
-def _delimiter(source: Source, line: str) -> str:
-    return "\t" if source.suffix == ".tsv" else max(DELIMITERS, key=line.count)
+def _delimiter(source: Source, first: str, second: str, blanks: bool) -> str | None:
+    """Say what parts cells; nothing if blanks do, which names of a single column may have."""
+    if source.suffix == ".tsv":
+        return "\t"
+    delimiter = max(DELIMITERS, key=first.count)
+    cells = (second or first).split()
+    if delimiter in first or len(cells) < 2 or len(cells) != len(first.split()):
+        return delimiter
+    return None if blanks or all(map(is_number, cells)) else delimiter
+
+
+def _split(file: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
+    return ((number, line.split()) for number, line in enumerate(file, start=1))
 
 
 def _readable(reader: Iterator[list[str]], source: str) -> Iterator[list[str]]:

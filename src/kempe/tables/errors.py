@@ -14,8 +14,8 @@ class Unsaid(Enum):
     """That the first line holds names."""
     IDS = auto()
     """Which column of the data has the ids that pairs name."""
-    CONSTRAINTS = auto()
-    """That a file of pairs is one of JSON."""
+    FORM = auto()
+    """Which of the forms that files of pairs have this one is."""
 
 
 class TableError(ValueError):

@@ -28,7 +28,9 @@ MOST_EMPTY, MOST_EMPTY_SHARE = 1_000_000, 20
 PACKED_COLUMNS = Limits(free=FOREIGN.free, ratio=1000)
 
 
-def open_table(path: Path, header: bool | IsHeader | None = None) -> Table:
+def open_table(
+    path: Path | Source, header: bool | IsHeader | None = None, *, blanks: bool = False
+) -> Table:
     """Open a table: CSV, TSV, Parquet, Arrow, Feather, NPY, NPZ or Excel, packed by gzip or not.
 
     Parameters
@@ -38,6 +40,8 @@ def open_table(path: Path, header: bool | IsHeader | None = None) -> Table:
     header
         Whether the first line of text holds names, or a function that tells, given the first
         two lines; by default it is found out.
+    blanks
+        Whether blanks may part cells that are no numbers.
 
     Raises
     ------
@@ -46,13 +50,13 @@ def open_table(path: Path, header: bool | IsHeader | None = None) -> Table:
     ImportError
         If this needs a package that is not installed.
     """
-    source = Source(path)
+    source = path if isinstance(path, Source) else Source(path)
     read = _reader(source)
     if read is not None:
         return read(source)
     if header is None:
         header = partial(names_come_first, source=source.name)
-    return DelimitedTable(source, header)
+    return DelimitedTable(source, header, blanks=blanks)
 
 
 def _reader(source: Source) -> Callable[[Source], Table] | None:

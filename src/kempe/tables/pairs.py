@@ -1,11 +1,10 @@
-"""Pairs of rows from files, by row numbers or by ids."""
+"""Pairs of rows from tables in files, by row numbers or by ids."""
 
 from __future__ import annotations
 
-import json
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,15 +14,24 @@ from numpy.typing import NDArray
 from kempe.pairs import MOST_ROWS
 from kempe.tables.delimited import DelimitedTable
 from kempe.tables.errors import TableError, Unsaid
-from kempe.tables.formats import open_table, text
+from kempe.tables.formats import open_table
 from kempe.tables.ids import Ids
+from kempe.tables.missing import is_missing
 from kempe.tables.source import Source
-from kempe.tables.table import MemoryTable, Table, TextColumnsError, is_number
+from kempe.tables.table import Table, TextColumnsError, is_number
 
 Pairs = NDArray[np.int64]
 Kind = Literal["must-link", "cannot-link"]
 
 NO_PAIRS = np.empty((0, 2), dtype=np.int64)
+
+# What a third column says of a pair, in small letters and with hyphens.
+_KINDS: dict[str, Kind] = {
+    **dict.fromkeys(("must-link", "mustlink", "must", "ml", "together", "same"), "must-link"),
+    **dict.fromkeys(("1", "+1", "1.0"), "must-link"),
+    **dict.fromkeys(("cannot-link", "cannotlink", "cannot", "cl"), "cannot-link"),
+    **dict.fromkeys(("apart", "different", "-1", "-1.0"), "cannot-link"),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,9 +66,18 @@ class PairSet:
         given = {name: value for name, value in vars(self).items() if name.startswith("soft_")}
         return {name: value for name, value in given.items() if len(value)}
 
+    def __or__(self, other: PairSet) -> PairSet:
+        """Give the pairs of both."""
+        joined: dict[str, Any] = {}
+        for part in fields(self):
+            both = (getattr(self, part.name), getattr(other, part.name))
+            is_array = isinstance(both[0], np.ndarray)
+            joined[part.name] = np.concatenate(both) if is_array else [*both[0], *both[1]]
+        return PairSet(**joined)
+
 
 def read_pairs(
-    path: Path, kind: Kind, *, ids: Ids | None = None, n_rows: int | None = None
+    path: Path | Source, kind: Kind, *, ids: Ids | None = None, n_rows: int | None = None
 ) -> Pairs:
     """Read pairs, one a line, and check every one of them.
 
@@ -75,18 +92,106 @@ def read_pairs(
     n_rows
         Number of rows, if it is known.
     """
-    table = _two_columns(path, ids)
+    table = _opened(path, _is_header if ids is None else _header_among(ids))
+    if len(table.names) != 2:
+        what = "row numbers" if ids is None else "ids"
+        raise TableError(
+            f"{table.source}: pairs of {what} need two columns, found {len(table.names)}",
+            Unsaid.FORM,
+        )
     if not table.has_rows:
         raise TableError(
             f"{table.source} holds no pair: its only line, {_first_line(table)!r}, was taken for "
             "the names of columns",
             Unsaid.IDS if ids is None else None,
         )
-    rows = _row_numbers(table) if ids is None else _rows_of_ids(table, ids)
+    rows = row_pairs(table, kind, ids, n_rows)
     if ids is None and len(rows) > 1:
         _warn_of_numeric_names(table)
-    _check(rows, kind, n_rows, table.place)
-    return rows.astype(np.int64)
+    return rows
+
+
+def read_typed_pairs(
+    path: Path | Source, *, ids: Ids | None = None, n_rows: int | None = None
+) -> PairSet:
+    """Read pairs with a third column that says of each whether it must or cannot be linked.
+
+    Parameters
+    ----------
+    path
+        The file; ``-`` for standard input.
+    ids, n_rows
+        As for :func:`read_pairs`.
+    """
+    table = _opened(path, lambda first, second: _kind(first[-1]) is None)
+    if len(table.names) != 3:
+        raise TableError(
+            f"{table.source}: pairs of both kinds need three columns, the last of which says "
+            f"must-link or cannot-link, found {len(table.names)}",
+            Unsaid.FORM,
+        )
+    words = table.texts(2)
+    kinds = [_kind(word) for word in words]
+    if None in kinds:
+        row = kinds.index(None)
+        raise TableError(
+            f"{table.place(row)}: {words[row]!r} says neither must-link (1) nor cannot-link (-1)",
+            Unsaid.FORM,
+        )
+    if not kinds:
+        raise TableError(f"{table.source} holds no pair", Unsaid.FORM)
+    apart = np.array([kind == "cannot-link" for kind in kinds])
+    rows = row_pairs(table, None, ids, n_rows)
+    _check_differ(rows, apart, table.place)
+    return PairSet(rows[~apart], rows[apart])
+
+
+def read_groups(path: Path | Source, *, ids: Ids | None = None, n_rows: int | None = None) -> Pairs:
+    """Read groups, a group and one of its rows a line, as must-link pairs.
+
+    Parameters
+    ----------
+    path
+        The file; ``-`` for standard input.
+    ids, n_rows
+        As for :func:`read_pairs`. Of two columns the members are in that of which all are known;
+        in the second, if that says nothing.
+    """
+    is_member = is_number if ids is None else ids.__contains__
+    table = _opened(path, lambda first, second: not any(map(is_member, first)))
+    if len(table.names) != 2:
+        raise TableError(
+            f"{table.source}: groups need two columns, a group and a member, found "
+            f"{len(table.names)}",
+            Unsaid.FORM,
+        )
+    texts = [table.texts(0), table.texts(1)]
+    known = [sum(map(is_member, column)) for column in texts]
+    members = 0 if known[0] > known[1] else 1
+    rows = _rows(table, [members], ids)
+    _check_range(rows, n_rows, table.place)
+    return _chains(texts[1 - members], rows[:, 0])
+
+
+def _chains(groups: Sequence[str], rows: NDArray[np.int64]) -> Pairs:
+    """Join each row to the one before it in its group; a blank names no group."""
+    last: dict[str, int] = {}
+    pairs = []
+    for group, row in zip(groups, rows.tolist(), strict=True):
+        if is_missing(group):
+            continue
+        if group in last:
+            pairs.append((last[group], row))
+        last[group] = row
+    return np.array(pairs, dtype=np.int64).reshape(-1, 2)
+
+
+def row_pairs(table: Table, kind: Kind | None, ids: Ids | None, n_rows: int | None) -> Pairs:
+    """Read the first two columns as pairs of rows, and check them."""
+    rows = _rows(table, [0, 1], ids)
+    _check_range(rows, n_rows, table.place)
+    _check_differ(rows, np.full(len(rows), kind == "cannot-link"), table.place)
+    return rows
 
 
 def _warn_of_numeric_names(table: Table) -> None:
@@ -99,20 +204,13 @@ def _warn_of_numeric_names(table: Table) -> None:
         )
 
 
-def _two_columns(path: Path, ids: Ids | None) -> Table:
+def _opened(path: Path | Source, is_header: Callable[[list[str], list[str]], bool]) -> Table:
     try:
-        table = open_table(path, _is_header if ids is None else _header_among(ids))
+        return open_table(path, is_header, blanks=True)
     except ValueError as error:
         if str(error).endswith("is empty"):
             raise ValueError(f"{error}: it holds no pair") from None
         raise
-    if len(table.names) != 2:
-        what = "row numbers" if ids is None else "ids"
-        raise TableError(
-            f"{table.source}: pairs of {what} need two columns, found {len(table.names)}",
-            Unsaid.CONSTRAINTS if path.suffix == ".json" else None,
-        )
-    return table
 
 
 def _is_header(first: list[str], second: list[str]) -> bool:
@@ -125,139 +223,62 @@ def _header_among(ids: Ids) -> Callable[[list[str], list[str]], bool]:
     return lambda first, second: not any(cell in ids for cell in first)
 
 
+def _kind(word: str) -> Kind | None:
+    return _KINDS.get(word.strip().lower().replace("_", "-").replace(" ", "-"))
+
+
 def _first_line(table: Table) -> str:
     return table.first_line if isinstance(table, DelimitedTable) else ",".join(table.names)
 
 
-def _row_numbers(table: Table) -> NDArray[np.float64]:
+def _rows(table: Table, columns: Sequence[int], ids: Ids | None) -> NDArray[np.int64]:
+    """Give columns of row numbers or of ids as row numbers."""
+    if ids is None:
+        return _row_numbers(table, columns)
+    return np.column_stack([_rows_of_ids(table, column, ids) for column in columns])
+
+
+def _row_numbers(table: Table, columns: Sequence[int]) -> NDArray[np.int64]:
     try:
-        rows = table.numbers([0, 1])
+        rows = table.numbers(columns)
     except TextColumnsError as error:
         row, cell = min(error.found.values())
         raise TableError(f"{table.place(row)}: {cell!r} is not a row number", Unsaid.IDS) from None
     broken = ~((rows == np.floor(rows)) & (rows >= 0) & (rows < MOST_ROWS))
     if broken.any():
         row = int(broken.any(axis=1).argmax())
-        first, second = (_shown(number) for number in rows[row])
-        raise ValueError(
-            f"{table.place(row)}: ({first}, {second}) is not a pair of row numbers "
-            "(whole numbers from 0)"
-        )
-    return rows
+        wrong = _shown(rows[row][broken[row]][0])
+        raise ValueError(f"{table.place(row)}: {wrong} is no row number (a whole number from 0)")
+    return rows.astype(np.int64)
 
 
 def _shown(number: float) -> str:
     return "nothing" if np.isnan(number) else f"{number:g}"
 
 
-def _rows_of_ids(table: Table, ids: Ids) -> Pairs:
-    columns = [[ids.row(name) for name in table.texts(column)] for column in (0, 1)]
-    if any(None in column for column in columns):
-        row = min(column.index(None) for column in columns if None in column)
-        column = 0 if columns[0][row] is None else 1
-        name = table.texts(column)[row]
+def _rows_of_ids(table: Table, column: int, ids: Ids) -> NDArray[np.int64]:
+    names = table.texts(column)
+    rows = [ids.row(name) for name in names]
+    if None in rows:
+        row = rows.index(None)
         raise ValueError(
-            f"{table.place(row)}: no row of {ids.source} has the id {name!r} in column "
+            f"{table.place(row)}: no row of {ids.source} has the id {names[row]!r} in column "
             f"{ids.column!r}"
         )
-    return np.array(columns, dtype=np.int64).T
+    return np.array(rows, dtype=np.int64)
 
 
-def _check(rows: NDArray[Any], kind: Kind, n_rows: int | None, place: Callable[[int], str]) -> None:
-    """Complain of the first pair that cannot be, by its place."""
+def _check_range(rows: Pairs, n_rows: int | None, place: Callable[[int], str]) -> None:
+    """Complain of the first row that the data does not have, by its place."""
     if n_rows is not None and rows.size and rows.max() >= n_rows:
         wrong = int((rows >= n_rows).any(axis=1).argmax())
         raise ValueError(
-            f"{place(wrong)}: row {rows[wrong].max():.0f} is out of range for {n_rows:,} rows, "
+            f"{place(wrong)}: row {rows[wrong].max()} is out of range for {n_rows:,} rows, "
             "which are counted from 0"
         )
-    same = rows[:, 0] == rows[:, 1]
-    if kind == "cannot-link" and same.any():
-        raise ValueError(f"{place(int(same.argmax()))}: a row cannot be apart from itself")
 
 
-# Files of constraints as the program PCCC reads them: pairs of row numbers and confidences.
-_PAIRS: Mapping[str, tuple[str, Kind]] = {
-    "ml": ("must_link", "must-link"),
-    "cl": ("cannot_link", "cannot-link"),
-    "sml": ("soft_must_link", "must-link"),
-    "scl": ("soft_cannot_link", "cannot-link"),
-}
-_CONFIDENCES = {
-    "sml_proba": ("sml", "soft_must_link_confidence"),
-    "scl_proba": ("scl", "soft_cannot_link_confidence"),
-}
-
-
-def read_constraint_file(
-    path: Path, *, ids: Ids | None = None, n_rows: int | None = None
-) -> PairSet:
-    """Read a file of JSON with pairs of all kinds, as the program PCCC has them.
-
-    Parameters
-    ----------
-    path
-        The file, with ``ml`` and ``cl``, and with ``sml`` and ``scl`` for soft pairs, whose
-        confidences are ``sml_proba`` and ``scl_proba``.
-    ids
-        Ids of the rows; without them, pairs are of row numbers counted from 0.
-    n_rows
-        Number of rows, if it is known.
-    """
-    source = Source(path)
-    content = _json(source)
-    unknown = set(content) - set(_PAIRS) - set(_CONFIDENCES)
-    if unknown or not set(content) & set(_PAIRS):
-        what = f"unknown: {', '.join(sorted(unknown))}" if unknown else "there is none of them"
-        raise ValueError(f"{source.name} should hold {', '.join(_PAIRS)}; {what}")
-    found: dict[str, Any] = {
-        name: _json_pairs(source, key, kind, content.get(key) or [], ids, n_rows)
-        for key, (name, kind) in _PAIRS.items()
-    }
-    for key, (pairs, name) in _CONFIDENCES.items():
-        found[name] = _confidences(
-            source, key, content.get(key) or [], len(content.get(pairs) or [])
-        )
-    if not any(len(found[name]) for name, _ in _PAIRS.values()):
-        raise ValueError(f"{source.name} holds no pair")
-    return PairSet(**found)
-
-
-def _json(source: Source) -> dict[str, Any]:
-    try:
-        with source.text() as file:
-            content = json.load(file)
-    except (json.JSONDecodeError, RecursionError) as error:
-        raise ValueError(f"{source.name} is not JSON: {error}") from None
-    if not isinstance(content, dict):
-        raise ValueError(f"{source.name} should hold an object with {', '.join(_PAIRS)}")
-    return content
-
-
-def _json_pairs(
-    source: Source, key: str, kind: Kind, pairs: Any, ids: Ids | None, n_rows: int | None
-) -> Pairs:
-    if not isinstance(pairs, list) or not all(_is_pair(pair) for pair in pairs):
-        raise ValueError(f"{source.name}: {key!r} is not a list of pairs")
-    if not pairs:
-        return NO_PAIRS.copy()
-    columns = [[text(pair[side]) for pair in pairs] for side in (0, 1)]
-    table = MemoryTable(f"{source.name}, {key!r}", ["first", "second"], columns, first=("pair", 1))
-    rows = _row_numbers(table) if ids is None else _rows_of_ids(table, ids)
-    _check(rows, kind, n_rows, table.place)
-    return rows.astype(np.int64)
-
-
-def _is_pair(pair: object) -> bool:
-    return (
-        isinstance(pair, list)
-        and len(pair) == 2
-        and all(isinstance(end, int | float | str) for end in pair)
-    )
-
-
-def _confidences(source: Source, key: str, values: Any, count: int) -> list[float]:
-    numbers = isinstance(values, list) and all(isinstance(v, int | float) for v in values)
-    if not numbers or len(values) not in (0, count):
-        raise ValueError(f"{source.name}: {key!r} is not a list of {count} confidences")
-    return [float(value) for value in values] or [1.0] * count
+def _check_differ(rows: Pairs, apart: NDArray[np.bool_], place: Callable[[int], str]) -> None:
+    wrong = apart & (rows[:, 0] == rows[:, 1])
+    if wrong.any():
+        raise ValueError(f"{place(int(wrong.argmax()))}: a row cannot be apart from itself")
