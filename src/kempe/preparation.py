@@ -19,6 +19,9 @@ from sklearn.utils.validation import check_is_fitted
 Impute = Literal["mean", "median", "most_frequent"]
 Numbers = NDArray[np.float64]
 
+MISSING = "(missing)"
+"""What the category of holes is called."""
+
 
 class Preparation(TransformerMixin, BaseEstimator):
     """Fills holes, turns categories into columns of 0 and 1, scales numbers.
@@ -34,8 +37,9 @@ class Preparation(TransformerMixin, BaseEstimator):
     encode : sequence of str, default=()
         Those that hold categories; one-hot encoded by ``OneHotEncoder``.
     impute : {"mean", "median", "most_frequent"} or None, default=None
-        What ``SimpleImputer`` writes into the holes of columns of numbers; holes among categories
-        get the most frequent one. ``None``: a hole is an error.
+        What ``SimpleImputer`` writes into the holes of columns of numbers; ``None``: such a hole
+        is an error. Holes among categories get the most frequent one if that is imputed, and are a
+        category of their own otherwise.
     standardise : bool, default=False
         Whether ``StandardScaler`` scales columns of numbers to mean 0 and deviation 1.
     """
@@ -67,16 +71,17 @@ class Preparation(TransformerMixin, BaseEstimator):
             Ignored; here for scikit-learn's interface.
         """
         numbers, categories = self._parts(X)
+        self.holes_ = self._holes(numbers, categories)
         self.imputer_ = self.scaler_ = self.chooser_ = self.encoder_ = None
         if self.impute is not None and numbers.shape[1]:
             self.imputer_ = SimpleImputer(strategy=self.impute).fit(numbers)
             numbers = self.imputer_.transform(numbers)
         if self.standardise and numbers.shape[1]:
             self.scaler_ = StandardScaler().fit(numbers)
-        if self.impute is not None and categories.shape[1]:
+        if self.impute == "most_frequent" and categories.shape[1]:
             self.chooser_ = _chooser().fit(categories)
-            categories = self.chooser_.transform(categories)
         if categories.shape[1]:
+            categories = self._filled(categories)
             self.encoder_ = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
             self.encoder_.fit(categories)
         return self
@@ -93,10 +98,9 @@ class Preparation(TransformerMixin, BaseEstimator):
         numbers, categories = self._parts(X)
         for step in (self.imputer_, self.scaler_):
             numbers = numbers if step is None else step.transform(numbers)
-        if self.chooser_ is not None:
-            categories = self.chooser_.transform(categories)
         if self.encoder_ is None:
             return numbers
+        categories = self._filled(categories)
         self._warn_of_new(categories)
         return np.hstack([numbers, self.encoder_.transform(categories)])
 
@@ -107,6 +111,13 @@ class Preparation(TransformerMixin, BaseEstimator):
             for name, categories in zip(self._encoded(), self.encoder_.categories_, strict=True):
                 names += [f"{name}={category}" for category in categories]
         return np.array(names, dtype=object)
+
+    def full_categories(self) -> list[str]:
+        """Give the columns of categories in which no hole was seen."""
+        if self.encoder_ is None:
+            return []
+        known = zip(self._encoded(), self.encoder_.categories_, strict=True)
+        return [name for name, categories in known if MISSING not in categories.tolist()]
 
     def in_units_of_the_table(self, centers: Numbers) -> Numbers:
         """Undo the scaling, so that centres of clusters can be read beside the table."""
@@ -119,8 +130,12 @@ class Preparation(TransformerMixin, BaseEstimator):
     def summary(self) -> str:
         """Say in a line what is done."""
         said = []
+        own = [] if self.chooser_ is not None else self._encoded()
         if self.impute is not None:
-            said.append(f"holes filled by SimpleImputer ({self.impute})")
+            filled = self._told([name for name in self.names if name not in own])
+            said.append(f"holes filled by SimpleImputer ({self.impute}){filled}")
+        if self._told(own):
+            said.append(f"holes that are a category of their own{self._told(own)}")
         if self.encoder_ is not None:
             counts = [
                 f"{name} ({len(categories)})"
@@ -130,6 +145,24 @@ class Preparation(TransformerMixin, BaseEstimator):
         if self.scaler_ is not None:
             said.append("numbers scaled by StandardScaler")
         return "; ".join(said)
+
+    def _holes(self, numbers: Numbers, categories: NDArray[Any]) -> dict[str, int]:
+        """Count the holes of each column that has some."""
+        plain = [name for name in self.names if name not in self.encode]
+        counts = zip(plain, np.isnan(numbers).sum(axis=0).tolist(), strict=True)
+        words = zip(self._encoded(), (categories == None).sum(axis=0).tolist(), strict=True)  # noqa: E711
+        return {name: count for name, count in [*counts, *words] if count}
+
+    def _told(self, names: Sequence[str]) -> str:
+        """Say how many holes some columns had."""
+        told = [f"{self.holes_[name]:,} in {name}" for name in names if name in self.holes_]
+        return f": {', '.join(told)}" if told else ""
+
+    def _filled(self, categories: NDArray[Any]) -> NDArray[Any]:
+        """Give holes the most frequent category, or one of their own."""
+        if self.chooser_ is not None:
+            return np.asarray(self.chooser_.transform(categories))
+        return np.where(categories == None, MISSING, categories)  # noqa: E711
 
     def _encoded(self) -> list[str]:
         """Names of the columns of categories, in the order of the table."""
@@ -147,7 +180,7 @@ class Preparation(TransformerMixin, BaseEstimator):
         words = np.array(
             [[_word(cell) for cell in row] for row in table[:, is_category].tolist()], dtype=object
         ).reshape(len(table), int(is_category.sum()))
-        if self.impute is None and (np.isnan(numbers).any() or (words == None).any()):  # noqa: E711
+        if self.impute is None and np.isnan(numbers).any():
             raise ValueError("the table has holes, and nothing says what to fill them with")
         return numbers, words
 
@@ -175,6 +208,7 @@ class Preparation(TransformerMixin, BaseEstimator):
             "encode": self._encoded(),
             "impute": self.impute,
             "standardise": self.standardise,
+            "holes": self.holes_,
         }
         arrays = {}
         if self.encoder_ is not None:
@@ -215,6 +249,8 @@ class Preparation(TransformerMixin, BaseEstimator):
         self, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], count: int
     ) -> None:
         """Fit each transformer to a row that teaches it what it has known."""
+        holes = header.get("holes", {})
+        self.holes_ = {name: int(holes[name]) for name in self.names if name in holes}
         self.imputer_ = self.scaler_ = self.chooser_ = self.encoder_ = None
         if self.impute is not None and count:
             fill = _row(arrays, "fill", count)
@@ -231,7 +267,7 @@ class Preparation(TransformerMixin, BaseEstimator):
             handle_unknown="ignore",
             sparse_output=False,
         ).fit(np.array([[column[0] for column in known]], dtype=object))
-        if self.impute is not None:
+        if self.impute is not None and "most_frequent" in header:
             chosen = _words(header["most_frequent"])
             if len(chosen) != len(known):
                 raise ValueError("there is not a most frequent category for every column")

@@ -71,7 +71,7 @@ def test_from_a_real_table_to_labels_with_ids_in_one_command(run, customers):
         [sys.executable, "-m", "kempe", *command], capture_output=True, text=True, check=True
     )
     assert done.stdout == ""
-    for said in ("SimpleImputer (median)", "OneHotEncoder: city (3)", "StandardScaler"):
+    for said in ("SimpleImputer (median)", "OneHotEncoder: city (4)", "StandardScaler"):
         assert said in done.stderr
     assert "2 must-link and 3 cannot-link pairs on 9 of 120 rows, all satisfied" in done.stderr
     header, rows = table("labels.csv")
@@ -113,7 +113,7 @@ def test_a_model_without_imputing_refuses_holes(run, customers):
 def test_centres_are_in_the_units_of_the_table_and_categories_are_shares(run, customers):
     run("fit", "customers.csv", "-k", 3, *PREPARED, "--centers", "centers.csv", "-o", "labels.csv")
     header, rows = table("centers.csv")
-    assert header == ["age", "income", "city=Bonn", "city=Oslo", "city=Rome"]
+    assert header == ["age", "income", "city=(missing)", "city=Bonn", "city=Oslo", "city=Rome"]
     centers = np.array(rows, dtype=float)
     assert sorted(np.round(centers[:, 1], -3)) == [1000, 2000, 3000]
     np.testing.assert_allclose(centers[:, 2:].sum(axis=1), 1)

@@ -80,6 +80,8 @@ def certify(
     if labels is None and n_clusters is None:
         raise ValueError("give a file of labels, or --n-clusters for a search to start with")
     given, constraints = read_with_constraints(table, pairs)
+    if given.known is not None and n_clusters is not None:
+        given.known.check(n_clusters)
     certificate = prove_bound(
         given.rows,
         None if labels is None else read_labels(labels, len(given.rows), given.ids),

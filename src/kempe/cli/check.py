@@ -7,8 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kempe.cli.data import pairs_of, refuse_soft
-from kempe.cli.options import Header, IdColumn, NClusters, PairOptions, positive
+from kempe.cli.data import PairFiles, opened, refuse_soft
+from kempe.cli.options import (
+    Encoding,
+    FileOptions,
+    Header,
+    IdColumn,
+    NClusters,
+    PairOptions,
+    positive,
+)
 from kempe.exceptions import InfeasibleConstraintsError, NoSolutionFoundError
 
 if TYPE_CHECKING:
@@ -26,6 +34,7 @@ def check(
     ] = None,
     id_column: IdColumn = None,
     header: Header = None,
+    encoding: Encoding = None,
     rows: Annotated[
         int | None,
         typer.Option(min=1, metavar="NUMBER", help="Number of rows that the pairs refer to."),
@@ -41,7 +50,7 @@ def check(
     """
     from kempe.cli.console import check_outputs
     from kempe.constraints import Constraints
-    from kempe.tables import Ids, open_table
+    from kempe.tables import Ids
 
     if not any(pairs.files):
         raise ValueError(
@@ -50,12 +59,12 @@ def check(
     if id_column is not None and data is None:
         raise ValueError("--id-column is a column of the data: name its file, too")
     check_outputs([], [data, *pairs.files])
-    table = None if data is None else open_table(data, header)
+    table = None if data is None else opened(FileOptions(data, header, encoding=encoding))
     ids = None
     if table is not None:
         rows = table.n_rows
         ids = None if id_column is None else Ids(table, table.position(id_column))
-    found = pairs_of(pairs, rows, ids)
+    found = PairFiles.of(pairs, encoding).pairs(rows, ids)
     refuse_soft(found)
     names = None if ids is None else ids.names
     constraints = Constraints(found.must_link, found.cannot_link, n_rows=rows, row_names=names)

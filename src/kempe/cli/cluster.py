@@ -131,7 +131,7 @@ def _fit(estimator: Any, rows: Any, table: TableOptions, pair_files: PairOptions
 
     features, weights = _columns(rows, table)
     numbers, ids = None, None
-    files = PairFiles.of(pair_files)
+    files = PairFiles.of(pair_files, table.encoding)
     if table.id_column is not None:
         numbers, ids = _ids(Parts.of(features), rows[table.id_column], table, files)
     pairs = files.pairs(ids=ids)

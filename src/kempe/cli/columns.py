@@ -13,14 +13,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kempe.tables.missing import is_missing
-from kempe.tables.table import Table, TextColumnsError, parsed
+from kempe.tables.numerals import is_ambiguous, parsed
+from kempe.tables.table import Table, TextColumnsError
 
 if TYPE_CHECKING:
     from kempe.cli.options import TableOptions
 
 # Names under which data frames write their row numbers.
 _INDEX = re.compile(r"|Unnamed: \d+|__index_level_\d+__")
-_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
+
+# What is nearly a number: what it is called, and what to do about it.
+_DATE = r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([T ].*)?|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})([T ].*)?"
+_MONEY = r"([€$£¥]|EUR|USD|GBP|CHF) ?-?[\d.,' ]+|-?[\d.,' ]+ ?([€$£¥]|EUR|USD|GBP|CHF)"
+_KINDS = {
+    ("dates", "write them as numbers, such as days since the first"): re.compile(_DATE),
+    ("amounts of money", "write plain numbers"): re.compile(_MONEY),
+    ("percentages", "write plain numbers"): re.compile(r"-?[\d.,]+ ?%"),
+    ("decimal commas", "say --decimal ,"): re.compile(r"[+-]?\d+,\d+"),
+}
 
 
 @dataclass(frozen=True)
@@ -58,17 +68,31 @@ class Roles:
                 ("weights", options.weights_column),
             )
         )
-        for name in options.ignore or ():
+        for name in names_in(table, options.ignore):
             taken.setdefault(table.position(name), "--ignore")
-        encoded = frozenset(_take(table, taken, "--encode", n) for n in options.encode or ())
+        encoded = frozenset(
+            _take(table, taken, "--encode", name) for name in names_in(table, options.encode)
+        )
         left_out = {column for column, option in taken.items() if option != "--encode"}
         rest = [column for column in range(len(table.names)) if column not in left_out]
+        if options.columns:
+            wanted = {table.position(name) for name in names_in(table, options.columns)} | encoded
+            rest = [column for column in rest if column in wanted]
         unnamed = [c for c in rest if _INDEX.fullmatch(table.names[c])]
         features = tuple(column for column in rest if column not in unnamed)
         if not features:
             raise ValueError(f"{table.source} has no columns left to cluster by")
         _check_different(table, features)
         return cls(features, encoded, ids, labels, weights, _left_out(unnamed))
+
+
+def names_in(table: Table, given: Sequence[str] | None) -> list[str]:
+    """Part lists of names at their commas; a column may have a comma in its name."""
+    names: list[str] = []
+    for name in given or ():
+        whole = name in table.names or "," not in name
+        names += [name] if whole else [part.strip() for part in name.split(",") if part.strip()]
+    return names
 
 
 def _check_different(table: Table, columns: Sequence[int]) -> None:
@@ -96,11 +120,17 @@ def _left_out(columns: Sequence[int]) -> tuple[str, ...]:
 
 
 def numbers_and_words(
-    table: Table, roles: Roles, imputed: bool, *, advise: bool = True
+    table: Table,
+    roles: Roles,
+    imputed: bool,
+    *,
+    whole: frozenset[int] = frozenset(),
+    advise: bool = True,
 ) -> NDArray[Any]:
     """Read the columns to cluster by: numbers, and words where there are categories.
 
-    Holes are NaN among numbers and None among words; they are refused unless they are ``imputed``.
+    Holes are NaN among numbers and None among words; they are refused in numbers that are not
+    ``imputed`` and in those columns of words that must be ``whole``.
 
     Raises
     ------
@@ -121,7 +151,8 @@ def numbers_and_words(
     holes = {column: np.isnan(numbers[:, i]) for i, column in enumerate(numeric)}
     holes |= {column: _is_none(cells) for column, cells in words.items()}
     for column, missing in holes.items():
-        if missing.all() or (missing.any() and not imputed):
+        allowed = column not in whole if column in words else imputed
+        if missing.all() or (missing.any() and not allowed):
             complaints[column] = _of_holes(table, column, missing)
     if complaints:
         raise ValueError(_all_complaints(table, complaints, advise))
@@ -172,8 +203,17 @@ def _of_text(table: Table, column: int, row: int, cell: str) -> Complaint:
     cells = [text for text in table.texts(column) if not is_missing(text)]
     example = f"such as {_shortened(cell)} in {_where(table, row)}"
     ignore = _ignore(table, column)
-    if _DECIMAL_COMMA.fullmatch(cell):
-        return Complaint(f"decimal commas, {example}", f"write points, or use {ignore}")
+    if is_ambiguous(cell):
+        number = cell.replace(",", ".")
+        return Complaint(
+            f"points or commas that may be decimal marks or not, {example}",
+            f"say --decimal {cell.strip('+-0123456789')} if it is {number}, or the other mark if "
+            f"it is {number.replace('.', '')}",
+        )
+    for kind, pattern in _KINDS.items():
+        if pattern.fullmatch(cell):
+            what, advice = kind
+            return Complaint(f"{what}, {example}", f"{advice}, or use {ignore}")
     if np.isfinite(parsed(cells)).mean() > 0.5:
         what = f"{_shortened(cell)} in {_where(table, row)} is not a finite number"
         return Complaint(what, f"correct it, or use {ignore}")

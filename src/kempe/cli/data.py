@@ -1,6 +1,6 @@
 """The table and the pairs that a command is given, read and made ready for k-means.
 
-``read`` gives the table, ``pairs_of`` the pairs, ``constraints_of`` the constraints that follow;
+``read`` gives the table, ``PairFiles`` the pairs, ``constraints_of`` the constraints that follow;
 ``read_with_constraints`` does all of it where every pair must hold.
 """
 
@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import or_
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -19,10 +20,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kempe.cli.known import KnownLabels
-    from kempe.cli.options import PairOptions, TableOptions
+    from kempe.cli.options import FileOptions, PairOptions, TableOptions
     from kempe.constraints import Constraints
     from kempe.preparation import Preparation
-    from kempe.tables import Ids, PairSet, Source
+    from kempe.tables import Ids, PairSet, Source, Table
 
 
 @dataclass(frozen=True)
@@ -55,17 +56,43 @@ class Given:
     remarks: tuple[str, ...] = ()
 
 
+def opened(options: FileOptions) -> Table:
+    """Open a table, or all tables that a pattern names."""
+    from kempe.tables import JoinedTable, Source, open_table
+
+    paths = _matched(options.data)
+    mark: Any = None if options.decimal is None else str(options.decimal)
+    tables = [
+        open_table(Source(path, options.encoding), options.header, decimal=mark) for path in paths
+    ]
+    return tables[0] if len(tables) == 1 else JoinedTable(str(options.data), tables)
+
+
+def _matched(path: Path) -> list[Path]:
+    """Give the files that a pattern names; a file may have the name of a pattern."""
+    from glob import glob, has_magic
+
+    if path.exists() or not has_magic(str(path)):
+        return [path]
+    found = sorted(map(Path, glob(str(path), recursive=True)))
+    if not found:
+        raise ValueError(f"there is no file {path}")
+    return found
+
+
 def read(options: TableOptions) -> Given:
     """Read the table that is to be clustered."""
     from kempe.cli.columns import Roles, numbers_and_words, weights_of
     from kempe.cli.known import KnownLabels
-    from kempe.tables import Ids, open_table
+    from kempe.tables import Ids
 
-    table = open_table(options.data, options.header)
+    table = opened(options)
     roles = Roles.of(table, options)
     ids = None if roles.ids is None else Ids(table, roles.ids)
     cells = numbers_and_words(table, roles, options.impute is not None)
-    known = None if roles.labels is None else KnownLabels(table, roles.labels)
+    known = None
+    if roles.labels is not None:
+        known = KnownLabels(table, roles.labels, options.unknown or ())
     names = tuple(table.names[column] for column in roles.features)
     remarks = [*roles.remarks, *([] if known is None else [known.summary()])]
     encode = [table.names[column] for column in sorted(roles.categories)]
@@ -110,13 +137,14 @@ class PairFiles:
     sources: Mapping[str, Sequence[Source]]
 
     @classmethod
-    def of(cls, options: PairOptions) -> PairFiles:
-        """Open the files."""
+    def of(cls, options: PairOptions, encoding: str | None = None) -> PairFiles:
+        """Open the files, which are UTF-8 or of this encoding."""
         from kempe.tables import Source
 
-        return cls(
-            {kind: [Source(path) for path in paths or ()] for kind, paths in vars(options).items()}
-        )
+        def sources(paths: Sequence[Path] | None) -> list[Source]:
+            return [Source(path, otherwise=encoding) for path in paths or ()]
+
+        return cls({kind: sources(paths) for kind, paths in vars(options).items()})
 
     def names(self) -> set[str]:
         """Give whatever stands in the files: ids, if pairs are of ids."""
@@ -140,11 +168,6 @@ class PairFiles:
         return reduce(or_, read, PairSet())
 
 
-def pairs_of(options: PairOptions, n_rows: int | None = None, ids: Ids | None = None) -> PairSet:
-    """Read the files of pairs and join them."""
-    return PairFiles.of(options).pairs(n_rows, ids)
-
-
 def constraints_of(given: Given, pairs: PairSet) -> Constraints:
     """Join the pairs of files and those that follow from known labels."""
     from kempe.constraints import Constraints
@@ -161,7 +184,7 @@ def constraints_of(given: Given, pairs: PairSet) -> Constraints:
 def read_with_constraints(table: TableOptions, pairs: PairOptions) -> tuple[Given, Constraints]:
     """Read a table and pairs that must hold."""
     given = read(table)
-    found = pairs_of(pairs, len(given.rows), given.ids)
+    found = PairFiles.of(pairs, table.encoding).pairs(len(given.rows), given.ids)
     refuse_soft(found)
     return given, constraints_of(given, found)
 

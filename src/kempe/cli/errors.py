@@ -76,6 +76,7 @@ def _advice(error: BaseException) -> str:
         Unsaid.NAMES_OR_VALUES: ": say --header or --no-header",
         Unsaid.NAMES: "; if its first line holds names, use --header",
         Unsaid.IDS: "; if pairs are of ids, name the column of ids of the data: --id-column NAME",
+        Unsaid.ENCODING: "; save it as UTF-8, or say --encoding, for example cp1250",
         Unsaid.FORM: _FORMS,
     }[error.unsaid]
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kempe.cli.console import SCREEN, check_outputs, note, on_terminal
-from kempe.cli.data import Given, constraints_of, pairs_of, read
+from kempe.cli.data import Given, PairFiles, constraints_of, read
 from kempe.cli.options import NClusters, PairOptions, Quiet, Seed, TableOptions, positive
 
 if TYPE_CHECKING:
@@ -59,7 +59,10 @@ def fit(
         ),
     ] = None,
     centers: Annotated[
-        Path | None, typer.Option(metavar="CSV", help="Write the cluster centres here.")
+        Path | None,
+        typer.Option(
+            "--centers", "--centres", metavar="CSV", help="Write the cluster centres here."
+        ),
     ] = None,
     model: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the model here, for `kempe predict`.")
@@ -100,13 +103,13 @@ def fit(
             raise ValueError("not with --dask: --init-labels")
         fit_on_cluster(dask, estimator, table, pairs, targets, quiet=quiet)
         return
-    targets.check([table.data, *pairs.files, init_labels])
+    targets.check([table.data, *pairs.files, *([] if init_labels is None else [init_labels])])
     given = read(table)
     if not quiet:
         for remark in given.remarks:
             note(remark)
     start = _start(estimator, given, init_labels, method)
-    pair_set = pairs_of(pairs, len(given.rows), given.ids)
+    pair_set = PairFiles.of(pairs, table.encoding).pairs(len(given.rows), given.ids)
     found = _cluster(estimator, given, pair_set, method, start)
     targets.write(found)
     if not quiet:
@@ -234,6 +237,8 @@ def _cluster(
 
     if "soft_must_link" not in signature(estimator.fit).parameters:
         refuse_soft(pairs, f"the method {method}")
+    if given.known is not None:
+        given.known.check(estimator.n_clusters)
     constraints = constraints_of(given, pairs)
     estimator.fit(
         given.rows, constraints=constraints, sample_weight=given.weights, **pairs.soft, **start

@@ -10,6 +10,13 @@ from typing import Annotated
 import typer
 
 
+class Decimal(StrEnum):
+    """What stands between whole and broken parts of numbers."""
+
+    COMMA = ","
+    POINT = "."
+
+
 class Impute(StrEnum):
     """What to write into holes."""
 
@@ -22,7 +29,8 @@ DataFile = Annotated[
     Path,
     typer.Argument(
         metavar="DATA",
-        help="Rows to cluster: CSV, TSV, Parquet, Arrow, NPY, NPZ or Excel; - for standard input.",
+        help="Rows to cluster: CSV, TSV, Parquet, Arrow, NPY, NPZ or Excel; - for standard input; "
+        "a pattern, in quotes, for several files with the same columns.",
         show_default=False,
     ),
 ]
@@ -67,25 +75,36 @@ LabelsColumn = Annotated[
         "and -1 are unknown.",
     ),
 ]
+Unknown = Annotated[
+    list[str] | None,
+    typer.Option(metavar="WORD", help="Label that is unknown as well; may be given several times."),
+]
 WeightsColumn = Annotated[
     str | None, typer.Option(metavar="NAME", help="Column with the weight of each row.")
 ]
 Ignore = Annotated[
     list[str] | None,
-    typer.Option(metavar="NAME", help="Column to leave out; may be given several times."),
+    typer.Option(
+        metavar="NAMES",
+        help="Columns to leave out, with commas between them; may be given several times.",
+    ),
+]
+Columns = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAMES", help="Columns to cluster by; all that are left by default."),
 ]
 Encode = Annotated[
     list[str] | None,
     typer.Option(
-        metavar="NAME",
-        help="Column of categories, which become columns of 0 and 1; may be given several times.",
+        metavar="NAMES",
+        help="Columns of categories, which become columns of 0 and 1; holes are one of their own.",
     ),
 ]
 ImputeBy = Annotated[
     Impute | None,
     typer.Option(
         "--impute",
-        help="Fill missing numbers; missing categories get the most frequent one.",
+        help="Fill missing numbers; most_frequent fills missing categories, too.",
         show_default=False,
     ),
 ]
@@ -97,7 +116,21 @@ Header = Annotated[
 ]
 Standardise = Annotated[
     bool,
-    typer.Option("--standardise", help="Scale numbers to mean 0 and deviation 1 first."),
+    typer.Option(
+        "--standardise", "--standardize", help="Scale numbers to mean 0 and deviation 1 first."
+    ),
+]
+DecimalMark = Annotated[
+    Decimal | None,
+    typer.Option(
+        help="Decimal mark of numbers in text; by default a point, or a comma where it can be "
+        "nothing else.",
+        show_default=False,
+    ),
+]
+Encoding = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="Encoding of text that is no UTF-8, such as cp1252."),
 ]
 NClusters = Annotated[
     int,
@@ -125,18 +158,28 @@ class PairOptions:
 
 
 @dataclass(frozen=True)
-class TableOptions:
-    """What was said about the table."""
+class FileOptions:
+    """A table, and how it is written."""
 
     data: DataFile
+    header: Header = None
+    decimal: DecimalMark = None
+    encoding: Encoding = None
+
+
+@dataclass(frozen=True)
+class TableOptions(FileOptions):
+    """A table, and what its columns are."""
+
     id_column: IdColumn = None
     labels_column: LabelsColumn = None
+    unknown: Unknown = None
     weights_column: WeightsColumn = None
+    columns: Columns = None
     ignore: Ignore = None
     encode: Encode = None
     impute: ImputeBy = None
     standardise: Standardise = False
-    header: Header = None
 
 
 def positive(seconds: float | None) -> float | None:

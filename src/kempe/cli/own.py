@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kempe.cli.console import note
-from kempe.cli.data import Given, read_with_constraints
+from kempe.cli.data import Given, opened, read_with_constraints
 from kempe.cli.options import Impute, PairOptions, TableOptions
 
 if TYPE_CHECKING:
@@ -30,11 +30,9 @@ class Compared:
 
 def read_compared(table: TableOptions, files: PairOptions, truth_column: str | None) -> Compared:
     """Read a table, its pairs and its true labels."""
-    from kempe.tables import open_table
-
     truth = None
     if truth_column is not None:
-        whole = open_table(table.data, table.header)
+        whole = opened(table)
         truth = whole.texts(whole.position(truth_column))
         table = replace(table, ignore=[*(table.ignore or []), truth_column])
     return Compared(*read_with_constraints(table, files), truth)

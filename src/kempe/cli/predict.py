@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kempe.cli.console import SCREEN, check_outputs
-from kempe.cli.options import DataFile, Header, IdColumn, Ignore, PairOptions
+from kempe.cli.options import FileOptions, IdColumn, Ignore, PairOptions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def predict(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="File that `kempe fit` wrote.")],
-    data: DataFile,
+    file: FileOptions,
     pairs: PairOptions,
     output: Annotated[
         Path,
@@ -32,7 +32,6 @@ def predict(
     ] = SCREEN,
     id_column: IdColumn = None,
     ignore: Ignore = None,
-    header: Header = None,
 ) -> None:
     """Give the nearest cluster of each row, by a saved model.
 
@@ -42,22 +41,22 @@ def predict(
     table have names; other columns do not matter then. The model imputes, encodes and scales as it
     did when it was fitted.
     """
-    from kempe.cli.data import pairs_of, refuse_soft
+    from kempe.cli.data import PairFiles, opened, refuse_soft
     from kempe.cli.labels import write_labels
     from kempe.constraints import Constraints
     from kempe.methods import load_parts
-    from kempe.tables import Ids, open_table
+    from kempe.tables import Ids
     from kempe.tables.writing import check_writable
 
-    check_outputs([output], [model, data, *pairs.files])
+    check_outputs([output], [model, file.data, *pairs.files])
     check_writable(output)
     preparation, estimator = load_parts(model)
-    table = open_table(data, header)
+    table = opened(file)
     ids = None if id_column is None else Ids(table, table.position(id_column))
     left_out = [*(ignore or []), *([] if id_column is None else [id_column])]
     rows = _rows(table, left_out, preparation, estimator)
     n_known = len(estimator.labels_)
-    found = pairs_of(pairs, len(rows) + n_known, ids)
+    found = PairFiles.of(pairs, file.encoding).pairs(len(rows) + n_known, ids)
     refuse_soft(found)
     names = None if ids is None else [*ids.names, *(f"row {i} of the fit" for i in range(n_known))]
     held = Constraints(found.must_link, found.cannot_link, row_names=names)
@@ -84,7 +83,10 @@ def _rows(
     words = zip(columns, preparation.names, strict=True)
     roles = Roles(columns, frozenset(c for c, name in words if name in preparation.encode))
     imputed = preparation.impute is not None
-    return preparation.transform(numbers_and_words(table, roles, imputed, advise=False))
+    full = preparation.full_categories() if not imputed else ()
+    whole = frozenset(c for c, name in zip(columns, preparation.names, strict=True) if name in full)
+    cells = numbers_and_words(table, roles, imputed, whole=whole, advise=False)
+    return preparation.transform(cells)
 
 
 def _columns(

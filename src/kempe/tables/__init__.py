@@ -8,6 +8,7 @@ from kempe.tables.constraint_file import names_in, read_constraint_file
 from kempe.tables.errors import TableError, Unsaid
 from kempe.tables.formats import open_table
 from kempe.tables.ids import Ids
+from kempe.tables.joined import JoinedTable
 from kempe.tables.pairs import PairSet, read_groups, read_pairs
 from kempe.tables.source import STANDARD, Source
 from kempe.tables.table import Table, TextColumnsError
@@ -16,6 +17,7 @@ from kempe.tables.writing import write_table
 __all__ = [
     "STANDARD",
     "Ids",
+    "JoinedTable",
     "PairSet",
     "Source",
     "Table",

@@ -11,16 +11,9 @@ import numpy as np
 
 from kempe.tables.errors import TableError, Unsaid
 from kempe.tables.missing import is_missing
+from kempe.tables.numerals import DecimalMark, Numbers, parsed
 from kempe.tables.source import Source
-from kempe.tables.table import (
-    Numbers,
-    Table,
-    TextColumnsError,
-    first_wrong,
-    is_number,
-    numbered,
-    parsed,
-)
+from kempe.tables.table import Table, is_number, numbered
 
 DELIMITERS = ",;\t|"
 CHUNK = 50_000
@@ -40,10 +33,22 @@ class DelimitedTable(Table):
         Whether the first line holds names; or a function that tells, given the first two lines.
     blanks
         Whether blanks part cells that nothing else parts, even if they are no numbers.
+    decimal
+        The decimal mark, if it was said.
     """
 
-    def __init__(self, source: Source, header: bool | IsHeader, *, blanks: bool = False) -> None:
+    is_text = True
+
+    def __init__(
+        self,
+        source: Source,
+        header: bool | IsHeader,
+        *,
+        blanks: bool = False,
+        decimal: DecimalMark | None = None,
+    ) -> None:
         self._source = source
+        self.decimal = decimal
         first, second = _first_lines(source)
         # None: blanks, however many there are.
         self._delimiter = _delimiter(source, first, second, blanks)
@@ -71,15 +76,15 @@ class DelimitedTable(Table):
         """Whether there is any row."""
         return next(self._rows(), None) is not None
 
-    def numbers(self, columns: Sequence[int]) -> Numbers:
-        """Give some columns as finite numbers, and NaN where there is no value."""
+    def _floats(self, columns: Sequence[int]) -> Numbers:
         if not columns:
             return np.empty((self.n_rows, 0))
+        if self.decimal == ",":  # points part thousands, which plain numbers do not show
+            return np.full((self.n_rows, len(columns)), np.inf)
         try:
-            data = self._quickly(columns)
+            return self._quickly(columns)
         except ValueError:  # whatever it is, the other way finds out
             return self._carefully(columns)
-        return self._carefully(columns) if np.isinf(data).any() else data
 
     def _quickly(self, columns: Sequence[int]) -> Numbers:
         """Read a text that has nothing but numbers in these columns."""
@@ -106,19 +111,11 @@ class DelimitedTable(Table):
             yield line
 
     def _carefully(self, columns: Sequence[int]) -> Numbers:
-        """Read a text with holes, and find every column that is no column of numbers."""
-        found: dict[int, tuple[int, str]] = {}
-        parts, start = [np.empty((0, len(columns)))], 0
+        """Read a text with holes, or with something that is no number."""
+        parts = [np.empty((0, len(columns)))]
         rows = (cells for _, cells in self._rows())
         while chunk := list(islice(rows, CHUNK)):
-            part = np.column_stack([parsed([cells[c] for cells in chunk]) for c in columns])
-            for position, column in enumerate(columns):
-                if column not in found and (row := first_wrong(part[:, position])):
-                    found[column] = (start + row - 1, chunk[row - 1][column].strip())
-            parts.append(part)
-            start += len(chunk)
-        if found:
-            raise TextColumnsError(self, found)
+            parts.append(np.column_stack([parsed([cells[c] for cells in chunk]) for c in columns]))
         return np.concatenate(parts)
 
     def texts(self, column: int) -> list[str]:

@@ -14,6 +14,8 @@ class Unsaid(Enum):
     """That the first line holds names."""
     IDS = auto()
     """Which column of the data has the ids that pairs name."""
+    ENCODING = auto()
+    """How the letters of a text are encoded."""
     FORM = auto()
     """Which of the forms that files of pairs have this one is."""
 

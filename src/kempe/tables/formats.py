@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from kempe.storage import DAMAGED, FOREIGN, Limits, check_array_header, opened_archive, read_array
 from kempe.tables.delimited import DelimitedTable, IsHeader, names_come_first
 from kempe.tables.errors import TableError
+from kempe.tables.numerals import DecimalMark
 from kempe.tables.source import Source
 from kempe.tables.table import MemoryTable, Table, numbered
 
@@ -29,7 +30,11 @@ PACKED_COLUMNS = Limits(free=FOREIGN.free, ratio=1000)
 
 
 def open_table(
-    path: Path | Source, header: bool | IsHeader | None = None, *, blanks: bool = False
+    path: Path | Source,
+    header: bool | IsHeader | None = None,
+    *,
+    blanks: bool = False,
+    decimal: DecimalMark | None = None,
 ) -> Table:
     """Open a table: CSV, TSV, Parquet, Arrow, Feather, NPY, NPZ or Excel, packed by gzip or not.
 
@@ -42,6 +47,9 @@ def open_table(
         two lines; by default it is found out.
     blanks
         Whether blanks may part cells that are no numbers.
+    decimal
+        The decimal mark of numbers in text; by default a point, or a comma where it can be
+        nothing else.
 
     Raises
     ------
@@ -56,7 +64,7 @@ def open_table(
         return read(source)
     if header is None:
         header = partial(names_come_first, source=source.name)
-    return DelimitedTable(source, header, blanks=blanks)
+    return DelimitedTable(source, header, blanks=blanks, decimal=decimal)
 
 
 def _reader(source: Source) -> Callable[[Source], Table] | None:

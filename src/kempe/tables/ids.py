@@ -5,6 +5,9 @@ from __future__ import annotations
 from kempe.tables.missing import is_missing
 from kempe.tables.table import Table
 
+# So many repeated ids, and so many rows of each, are told.
+MOST_TOLD = 10
+
 
 class Ids:
     """The id of each row, each only once.
@@ -41,11 +44,18 @@ class Ids:
         return self._rows.get(name)
 
     def _complain_of_repetition(self, table: Table) -> None:
-        first: dict[str, int] = {}
+        rows: dict[str, list[int]] = {}
         for row, name in enumerate(self.names):
-            if name in first:
-                earlier, later = table.place(first[name]), table.place(row)
-                raise ValueError(
-                    f"the id {name!r} stands for two rows ({earlier}; {later}); an id must name one"
-                )
-            first[name] = row
+            rows.setdefault(name, []).append(row)
+        repeated = {name: where for name, where in rows.items() if len(where) > 1}
+        told = [
+            f"{name!r} ({'; '.join(table.place(row) for row in where[:MOST_TOLD])}"
+            + (f" and {len(where) - MOST_TOLD} more)" if len(where) > MOST_TOLD else ")")
+            for name, where in [*repeated.items()][:MOST_TOLD]
+        ]
+        more = f" and {len(repeated) - MOST_TOLD} more" if len(repeated) > MOST_TOLD else ""
+        count = "an id stands" if len(repeated) == 1 else f"{len(repeated)} ids stand"
+        raise ValueError(
+            f"column {self.column!r}: {count} for several rows, but an id must name one: "
+            f"{', '.join(told)}{more}"
+        )

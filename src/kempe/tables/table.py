@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,9 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kempe.tables.errors import TableError, Unsaid
-from kempe.tables.missing import is_missing
-
-Numbers = NDArray[np.float64]
+from kempe.tables.numerals import (
+    DecimalMark,
+    Numbers,
+    booleans,
+    certainly_commas,
+    may_be_thousands,
+    parsed,
+    with_mark,
+)
 
 
 class TextColumnsError(ValueError):
@@ -43,7 +50,14 @@ class Table(ABC):
         Name of each column; ``"1"``, ``"2"``, ... if there are none.
     has_header
         Whether the columns have names of their own.
+    decimal
+        The decimal mark of numbers written as text, if it was said.
+    is_text
+        Whether all numbers are written as text.
     """
+
+    decimal: DecimalMark | None = None
+    is_text = False
 
     def __init__(self, source: str, names: Sequence[str], has_header: bool) -> None:
         self.source = source
@@ -60,15 +74,55 @@ class Table(ABC):
         """Whether there is any row."""
         return self.n_rows > 0
 
-    @abstractmethod
     def numbers(self, columns: Sequence[int]) -> Numbers:
         """Give some columns as finite numbers, and NaN where there is no value.
+
+        True and false are 1 and 0. Decimal commas are read where they can be nothing else, with a
+        warning that says so.
 
         Raises
         ------
         TextColumnsError
             If there is something else; it names every column in which there is.
         """
+        data = self._floats(columns)
+        wrong = [i for i in range(len(columns)) if np.isinf(data[:, i]).any()]
+        if wrong:
+            self._reread(data, columns, wrong)
+        return data
+
+    @abstractmethod
+    def _floats(self, columns: Sequence[int]) -> Numbers:
+        """Give some columns as plain numbers, with infinity where a cell is none."""
+
+    def _reread(self, data: Numbers, columns: Sequence[int], wrong: Sequence[int]) -> None:
+        """Read what is no plain number as people write it, or complain."""
+        texts = {i: self.texts(columns[i]) for i in wrong}
+        mark: DecimalMark = self.decimal or "."
+        if self.decimal is None and any(map(certainly_commas, texts.values())):
+            mark = ","
+        found = {}
+        for i, cells in texts.items():
+            values = booleans(cells)
+            if values is None and (mark == "," or self.decimal == "."):
+                values = with_mark(cells, mark)
+            if values is None:
+                row = first_wrong(data[:, i]) - 1
+                found[columns[i]] = (row, cells[row])
+            else:
+                data[:, i] = values
+        if mark == "," and self.decimal is None:
+            found |= self._thousands([c for i, c in enumerate(columns) if i not in texts])
+        if found:
+            raise TextColumnsError(self, found)
+        if mark == "," and self.decimal is None:
+            warnings.warn(f"{self.source}: commas were read as decimal marks", stacklevel=4)
+
+    def _thousands(self, columns: Sequence[int]) -> dict[int, tuple[int, str]]:
+        """Find columns such as 1.500, which beside decimal commas may be fifteen hundred."""
+        texts = {column: self.texts(column) for column in columns if self.is_text}
+        rows = {column: may_be_thousands(cells) for column, cells in texts.items()}
+        return {c: (row, texts[c][row]) for c, row in rows.items() if row is not None}
 
     @abstractmethod
     def texts(self, column: int) -> list[str]:
@@ -121,18 +175,12 @@ class MemoryTable(Table):
         """Number of rows."""
         return len(self._columns[0]) if self._columns else 0
 
-    def numbers(self, columns: Sequence[int]) -> Numbers:
-        """Give some columns as finite numbers, and NaN where there is no value."""
+    def _floats(self, columns: Sequence[int]) -> Numbers:
         data = np.empty((self.n_rows, len(columns)))
-        found = {}
         for position, column in enumerate(columns):
             cells = self._columns[column]
             values = parsed(cells) if isinstance(cells, list) else cells.astype(np.float64)
             data[:, position] = values
-            if row := first_wrong(values):
-                found[column] = (row - 1, str(cells[row - 1]))
-        if found:
-            raise TextColumnsError(self, found)
         return data
 
     def texts(self, column: int) -> list[str]:
@@ -144,21 +192,6 @@ class MemoryTable(Table):
         """Say where a row is, for messages."""
         word, number = self._first
         return f"{self.source}, {word} {number + row}"
-
-
-def parsed(cells: Sequence[str]) -> Numbers:
-    """Read numbers: NaN where there is no value, infinity where there is something else."""
-    try:
-        return np.array(cells, dtype=np.float64)
-    except ValueError:
-        return np.array([_parsed(cell) for cell in cells])
-
-
-def _parsed(cell: str) -> float:
-    try:
-        return float(cell)
-    except ValueError:
-        return math.nan if is_missing(cell) else math.inf
 
 
 def is_number(cell: str) -> bool:
