@@ -18,7 +18,7 @@ from sklearn import config_context
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics.pairwise import euclidean_distances
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, cross_val_predict
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
@@ -34,7 +34,9 @@ from kempe import (
     methods,
 )
 from kempe.engine import MemeticParams
+from kempe.rivals import COPKM, PCCC
 from kempe.search.callbacks import Callbacks
+from kempe.selection import AllRows, pair_scorer
 
 EXPECTED_FAILURES = {
     "check_sample_weight_equivalence_on_dense_data": (
@@ -950,3 +952,73 @@ def test_nothing_is_fitted_when_fit_fails():
         model.fit(np.eye(4), must_link=[(0, 1)], cannot_link=[(0, 1)])
     with pytest.raises(NotFittedError):
         model.predict(np.eye(4))
+
+
+@ROUTING
+@pytest.mark.parametrize("form", ["pairs", "as many pairs as rows", "constraints without rows"])
+def test_folds_are_refused_when_pairs_do_not_know_their_rows(routing, form, planted):
+    X = planted(1).X
+    pairs = {
+        "pairs": {"cannot_link": [(0, 59)]},
+        "as many pairs as rows": {
+            "cannot_link": np.column_stack([np.arange(60), np.arange(60) - 1])
+        },
+        "constraints without rows": {"constraints": Constraints([(0, 1)])},
+    }[form]
+    if form.startswith("as many"):
+        pairs["cannot_link"][0] = (0, 59)
+    with config_context(enable_metadata_routing=routing):
+        grid = GridSearchCV(
+            KempeKMeans(5, max_mutations=0), {"n_init": [1]}, cv=3, error_score="raise"
+        )
+        with pytest.raises(ValueError, match=r"some of the rows.*AllRows.*pair_scorer.*subset"):
+            grid.fit(X, **pairs)
+        with pytest.raises(ValueError, match="some of the rows"):
+            cross_val_predict(KempeKMeans(5, max_mutations=0), X, cv=3, params=pairs)
+
+
+@ROUTING
+def test_what_the_message_shows_works(routing, planted):
+    case = planted(1)
+    ml, cl = case.constraints.must_link, case.constraints.cannot_link
+    fitting, scoring = Constraints(ml, cl).split(0.2, random_state=0)
+    with config_context(enable_metadata_routing=routing):
+        grid = GridSearchCV(
+            KempeKMeans(3, max_mutations=0),
+            {"n_clusters": [3, 4]},
+            cv=AllRows(),
+            scoring=pair_scorer(scoring),
+            error_score="raise",
+        )
+        grid.fit(case.X, constraints=fitting)
+    assert grid.n_splits_ == 1
+    assert grid.best_params_["n_clusters"] in (3, 4)
+
+
+def test_folds_without_pairs_are_no_problem(planted):
+    grid = GridSearchCV(KempeKMeans(3, max_mutations=0), {"n_init": [1]}, cv=3, error_score="raise")
+    grid.fit(planted(1).X)
+
+
+PARTIAL = {
+    "-1": [0, 1, -1, 0, 1, -1],
+    "NaN": [0.0, 1.0, np.nan, 0.0, np.nan, 1.0],
+    "None": np.array(["a", "b", None, "a", "b", None], dtype=object),
+}
+
+
+@pytest.mark.parametrize("y", PARTIAL.values(), ids=PARTIAL)
+@pytest.mark.parametrize("method", [KempeKMeans, KSKM, PCCC, COPKM])
+def test_partial_labels_are_not_ignored_without_a_word(method, y):
+    X = np.arange(12.0).reshape(6, 2)
+    with pytest.warns(UserWarning, match=r"y is ignored.*constraints=Constraints.from_labels\(y\)"):
+        method(2).fit(X, y)
+
+
+@pytest.mark.parametrize("y", [None, [0, 1, 0, 1, 0, 1], [-1, 1, -1, 1, 1, -1], list("ababab")])
+def test_whole_labels_are_ignored_in_silence(y):
+    X = np.arange(12.0).reshape(6, 2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        KempeKMeans(2).fit(X, y)
+        KempeKMeans(2).fit(X, PARTIAL["-1"], constraints=Constraints.from_labels(PARTIAL["-1"]))

@@ -38,7 +38,7 @@ from sklearn.utils._param_validation import (
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 from threadpoolctl import ThreadpoolController
 
-from kempe.constraints import Constraints, as_constraints
+from kempe.constraints import Constraints, as_constraints, constraints_of_fit
 from kempe.exact.new_rows import assign_new_rows
 from kempe.exceptions import Interrupted, NoSolutionFoundError
 from kempe.graph.sizes import refuse_conflict
@@ -155,7 +155,7 @@ class ConstrainedClusterer(
             If the method found no clustering, which may nevertheless exist.
         """
         problem = self._build_problem(
-            X, as_constraints(must_link, cannot_link, constraints), sample_weight
+            X, constraints_of_fit(y, must_link, cannot_link, constraints), sample_weight
         )
         self._store(X, problem, self._solve(problem))
         return self

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -73,6 +73,44 @@ def pair_scorer(pairs: Constraints) -> Callable[..., float]:
         return pair_score(estimator.labels_, pairs)
 
     return score
+
+
+class AllRows:
+    """A splitter for scikit-learn's searches that leaves all rows together, and holds out none.
+
+    Pairs of row numbers need all rows. Hold out pairs, by ``Constraints.split``, and score with
+    :func:`pair_scorer`.
+
+    Examples
+    --------
+    >>> [(fitted.tolist(), scored.tolist()) for fitted, scored in AllRows().split([[1], [2]])]
+    [([0, 1], [0, 1])]
+    """
+
+    def split(
+        self, X: ArrayLike, y: object = None, groups: object = None
+    ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+        """Give all rows to fit on and all rows to score on, once.
+
+        Parameters
+        ----------
+        X
+            Data of shape (n_rows, n_features).
+        y, groups
+            Ignored.
+        """
+        rows = np.arange(np.shape(X)[0])
+        yield rows, rows
+
+    def get_n_splits(self, X: object = None, y: object = None, groups: object = None) -> int:
+        """Give the number of splits, which is 1.
+
+        Parameters
+        ----------
+        X, y, groups
+            Ignored.
+        """
+        return 1
 
 
 def held_out_scores(

@@ -41,7 +41,7 @@ def test_a_model_predicts_on_the_command_line(run):
     assert fitted.exit_code == 0, fitted.output
     assert "not written" not in fitted.stderr
     done = run("predict", "model", "new.csv", "-o", "labels.csv")
-    assert (done.exit_code, done.output) == (0, "")
+    assert (done.exit_code, done.stdout) == (0, "")
     lines = Path("labels.csv").read_text().splitlines()
     assert lines == ["label", *map(str, expected())]
     assert run("predict", "model", "new.csv").stdout.split() == lines[1:]
@@ -139,3 +139,21 @@ def test_a_fit_goes_on_from_labels_in_a_file(run):
     refused = run("fit", "plain.csv", "-k", 3, "--init-labels", "labels.csv", "--method", "KSKM")
     assert refused.exit_code == 2
     assert "has no --init-labels" in refused.output
+
+
+def test_pairs_that_do_not_hold_for_predictions_are_told(run):
+    Path("cl.csv").write_text("first,second\n0,1\n2,3\n")
+    run("fit", "plain.csv", "-k", 2, "--cannot-link", "cl.csv", "--model", "model", "-o", "l.csv")
+    done = run("predict", "model", "plain.csv")
+    fitted = Path("l.csv").read_text().split()[1:]
+    moved = sum(a != b for a, b in zip(fitted, done.stdout.split(), strict=True))
+    assert moved
+    assert f"the rows of the fit, {moved} of them were in other clusters there" in done.stderr
+    assert "pairs of the fit may not hold" in run("predict", "model", "new.csv").stderr
+    held = run("predict", "model", "plain.csv", "--cannot-link", "cl.csv")
+    assert held.stderr == ""
+    labels = held.stdout.split()
+    assert labels[0] != labels[1]
+    assert labels[2] != labels[3]
+    run("fit", "plain.csv", "-k", 2, "--model", "model")
+    assert run("predict", "model", "plain.csv").stderr == ""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kempe.cli.console import SCREEN, check_outputs
+from kempe.cli.console import SCREEN, check_outputs, note
 from kempe.cli.options import FileOptions, IdColumn, Ignore, PairOptions
 
 if TYPE_CHECKING:
@@ -64,8 +64,23 @@ def predict(
         # scikit-learn misses the names, which have been looked at.
         warnings.filterwarnings("ignore", "X does not have valid feature names")
         clusters = estimator.predict(rows, constraints=held).tolist()
+    if not pairs.files:
+        _tell_of_pairs(estimator, clusters)
     called = getattr(estimator, "cluster_names_", None)
     write_labels(output, clusters if called is None else [called[c] for c in clusters], ids)
+
+
+def _tell_of_pairs(estimator: Any, clusters: Sequence[int]) -> None:
+    """Say that pairs of the fit do not hold here, and what this means if these are its rows."""
+    labels, result = estimator.labels_.tolist(), estimator.result_
+    if result.n_supernodes == len(labels) and not result.n_edges:
+        return
+    moved = sum(a != b for a, b in zip(labels, clusters, strict=False))
+    same = f" If these are the rows of the fit, {moved:,} of them were in other clusters there."
+    note(
+        "No pairs were given: rows are in their nearest clusters, and pairs of the fit may not hold."
+        + (same if len(labels) == len(clusters) and moved else "")
+    )
 
 
 def _rows(

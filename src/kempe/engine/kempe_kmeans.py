@@ -14,7 +14,7 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from kempe.clusterer import SearchingClusterer
-from kempe.constraints import Constraints, as_constraints
+from kempe.constraints import Constraints, constraints_of_fit
 from kempe.engine.memetic import memetic_search
 from kempe.engine.params import MemeticParams
 from kempe.engine.pricing import Priced, Pricing
@@ -243,7 +243,8 @@ class KempeKMeans(SearchingClusterer):
                 f"fit takes the label of each row as init, got shape {start.shape}; "
                 "give centroids to the estimator: KempeKMeans(init=...)"
             )
-        given = as_constraints(
+        given = constraints_of_fit(
+            y,
             must_link,
             cannot_link,
             constraints,

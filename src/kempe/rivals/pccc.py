@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from kempe import _core
 from kempe.clusterer import ConstrainedClusterer
-from kempe.constraints import Constraints, as_constraints
+from kempe.constraints import Constraints, constraints_of_fit
 from kempe.exceptions import NoSolutionFoundError
 from kempe.problem import Centroids, Colours, Problem
 from kempe.rivals.alternation import Assignment, Step, alternate, descend, not_improved
@@ -187,7 +187,7 @@ class PCCC(ConstrainedClusterer):
             If the hard constraints contradict each other or need more than ``n_clusters`` clusters.
         """
         problem = self._build_problem(
-            X, as_constraints(must_link, cannot_link, constraints), sample_weight
+            X, constraints_of_fit(y, must_link, cannot_link, constraints), sample_weight
         )
         soft = SoftPairs.build(
             problem,
