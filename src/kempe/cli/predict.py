@@ -78,7 +78,7 @@ def _tell_of_pairs(estimator: Any, clusters: Sequence[int]) -> None:
     moved = sum(a != b for a, b in zip(labels, clusters, strict=False))
     same = f" If these are the rows of the fit, {moved:,} of them were in other clusters there."
     note(
-        "No pairs were given: rows are in their nearest clusters, and pairs of the fit may not hold."
+        "No pairs were given: rows are in their nearest clusters, where pairs of the fit may break."
         + (same if len(labels) == len(clusters) and moved else "")
     )
 
