@@ -120,7 +120,7 @@ CASES = [
     BadInput("fit data.csv -k 9", "n_samples=5 should be at least n_clusters=9"),
     BadInput("fit data.csv -k 2 -o data.csv", "data.csv would be overwritten"),
     BadInput("fit data.csv -k 2 -o nowhere/labels.csv", "there is no folder nowhere"),
-    BadInput("fit data.csv -k 2 -o labels.parquet", "tables are written as .csv or .tsv"),
+    BadInput("fit data.csv -k 2 -o labels.feather", "tables are written as .csv or .tsv"),
     BadInput("fit - -k 2 --must-link -", "standard input (-) can be read only once"),
     # The table
     BadInput("fit nowhere.csv -k 2", "nowhere.csv: No such file or directory"),

@@ -32,6 +32,8 @@ class Given:
 
     Attributes
     ----------
+    table
+        The table itself.
     rows
         Numbers, prepared.
     names
@@ -46,6 +48,7 @@ class Given:
         What a person should know about how the table was read.
     """
 
+    table: Table
     rows: NDArray[np.float64]
     names: tuple[str, ...]
     has_header: bool
@@ -102,6 +105,7 @@ def read(options: TableOptions) -> Given:
         names = tuple(preparation.get_feature_names_out())
         remarks.append(f"preparation: {preparation.summary()}")
     return Given(
+        table=table,
         rows=rows,
         names=names,
         has_header=table.has_header,

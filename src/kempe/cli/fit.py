@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from inspect import signature
 from pathlib import Path
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kempe.constraints import Constraints
+    from kempe.report import Report
     from kempe.tables import PairSet
 
 
@@ -55,9 +58,15 @@ def fit(
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", metavar="CSV", help="Write the labels here; - for the screen."
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Write the labels here: CSV, TSV, Parquet or Excel by its name; - for the screen.",
         ),
     ] = None,
+    join: Annotated[
+        bool, typer.Option("--join", help="Write all of the table, with a column of labels.")
+    ] = False,
     centers: Annotated[
         Path | None,
         typer.Option(
@@ -70,6 +79,10 @@ def fit(
     report: Annotated[
         Path | None,
         typer.Option(metavar="HTML", help="Write a page about the clusters and the pairs here."),
+    ] = None,
+    prices: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write a table of what the most expensive pairs cost."),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print labels and figures as JSON.")] = False,
     dask: Annotated[
@@ -95,7 +108,7 @@ def fit(
         "n_jobs": n_jobs,
     }
     estimator = _estimator(method, n_clusters, seed, search, show=not quiet and on_terminal())
-    targets = Targets(output, centers, model, report, json)
+    targets = Targets(output, centers, model, report, json, join, prices)
     if dask is not None:
         from kempe.cli.cluster import fit_on_cluster
 
@@ -110,10 +123,22 @@ def fit(
             note(remark)
     start = _start(estimator, given, init_labels, method)
     pair_set = PairFiles.of(pairs, table.encoding).pairs(len(given.rows), given.ids)
-    found = _cluster(estimator, given, pair_set, method, start)
+    with _heartbeat(estimator, show=not quiet and not on_terminal()):
+        found = _cluster(estimator, given, pair_set, method, start)
     targets.write(found)
     if not quiet:
         _summarise(found, targets)
+
+
+@contextmanager
+def _heartbeat(estimator: Any, *, show: bool) -> Iterator[None]:
+    """Say how far a long search is where no bar is drawn; the model shall not know of it."""
+    if show:
+        from kempe.cli.heartbeat import Heartbeat
+
+        estimator.callbacks = Heartbeat()
+    yield
+    estimator.callbacks = None
 
 
 @dataclass(frozen=True)
@@ -155,13 +180,17 @@ class Targets:
     model: Path | None
     report: Path | None
     json: bool
+    join: bool = False
+    prices: Path | None = None
 
     def check(self, inputs: list[Path]) -> None:
         """Complain about files that cannot be written before the work rather than after it."""
         from kempe.tables.writing import check_writable
 
-        check_outputs([self.output, self.centers, self.model, self.report], inputs)
-        for path in (self.output, self.centers):
+        check_outputs([self.output, self.centers, self.model, self.report, self.prices], inputs)
+        if self.join and self.output is None:
+            raise ValueError("--join writes the table with its labels: say where, by -o FILE")
+        for path in (self.output, self.centers, self.prices):
             if path is not None:
                 check_writable(path)
 
@@ -172,18 +201,25 @@ class Targets:
 
     def write(self, found: Clustered) -> None:
         """Write all that was asked for."""
-        from kempe.cli.labels import write_labels
+        from kempe.cli.labels import write_joined, write_labels
         from kempe.model_file import write_model
         from kempe.tables import write_table
 
         if self.centers is not None:
             write_table(self.centers, *_centers(found))
         if self.output is not None and not (self.json and self.output == SCREEN):
-            write_labels(self.output, found.labels, found.given.ids)
+            if self.join:
+                write_joined(self.output, found.given.table, found.labels)
+            else:
+                write_labels(self.output, found.labels, found.given.ids)
         if self.model is not None:
             write_model(self.model, found.estimator, found.given.preparation)
-        if self.report is not None:
-            _write_report(self.report, found)
+        if self.report is not None or self.prices is not None:
+            report = _report(found)
+            if self.report is not None:
+                report.to_html(self.report)
+            if self.prices is not None:
+                write_table(self.prices, *report.price_table())
         if self.json:
             _print_json(found)
 
@@ -263,18 +299,29 @@ def _centers(found: Clustered) -> tuple[list[str], list[list[object]]]:
     return ["cluster", *columns], [[name, *row] for name, row in named]
 
 
-def _write_report(path: Path, found: Clustered) -> None:
+def _report(found: Clustered) -> Report:
+    from kempe.report import Report
+
     given = found.given
     rows = given.rows
     if given.preparation is not None:
         rows = given.preparation.in_units_of_the_table(rows)
-    found.estimator.result_.to_html(
-        path,
+    return Report.of(
+        found.estimator.result_,
         original=rows,
         ids=None if given.ids is None else given.ids.names,
         feature_names=given.names,
         cluster_names=found.cluster_names,
+        source=f"{given.table.source}, by: {_command()}",
     )
+
+
+def _command() -> str:
+    """Give the command as it was typed."""
+    import shlex
+    import sys
+
+    return shlex.join(["kempe", *sys.argv[1:]])
 
 
 def _print_json(found: Clustered) -> None:

@@ -4,17 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kempe.tables import open_table, write_table
+from kempe.tables.missing import is_missing
+from kempe.tables.table import is_number
+from kempe.tables.writing import unguarded
 
 if TYPE_CHECKING:
-    from kempe.tables import Ids
+    from kempe.tables import Ids, Table
 
 COLUMN = "label"
+
+
+def write_joined(path: Path, table: Table, labels: Sequence[object]) -> None:
+    """Write a table with the label of each row in a column of its own, the last one."""
+    name = COLUMN if COLUMN not in table.names else f"kempe_{COLUMN}"
+    columns = [typed(table.texts(column)) for column in range(len(table.names))]
+    write_table(path, [*table.names, name], zip(*columns, labels, strict=True))
+
+
+def typed(cells: Sequence[str]) -> list[Any]:
+    """Give a column of text as numbers, if it is one, and holes as nothing."""
+    if not all(is_number(cell) or is_missing(cell) for cell in cells):
+        return [None if cell == "" else cell for cell in cells]
+    whole = all(cell.lstrip("+-").isdecimal() for cell in cells if is_number(cell))
+    kind = int if whole and all(str(int(c)) == c for c in cells if is_number(c)) else float
+    if kind is float and whole:  # such as 007, which is no number but a name
+        return [None if cell == "" else cell for cell in cells]
+    return [kind(cell) if is_number(cell) else None for cell in cells]
 
 
 def write_labels(path: Path, labels: Sequence[object], ids: Ids | None = None) -> None:
@@ -39,7 +60,8 @@ def read_labels(path: Path, n_rows: int, ids: Ids | None = None) -> NDArray[np.i
     """
     table = open_table(path, _is_header)
     if len(table.names) == 2 and ids is not None:
-        labels = _in_order_of(ids, dict(zip(table.texts(0), table.texts(1), strict=True)), path)
+        names = map(unguarded, table.texts(0))
+        labels = _in_order_of(ids, dict(zip(names, table.texts(1), strict=True)), path)
     elif len(table.names) == 1:
         labels = table.texts(0)
     else:

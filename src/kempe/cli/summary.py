@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 MOST_SIZES = 10
 """So many sizes of clusters are told one by one."""
 
+LONG = 1.0
+"""Of searches that take longer, it is told when they found the best."""
+
 _ENDS = {
     "interrupted": "stopped by Ctrl-C",
     "max_mutations": "ended as planned",
@@ -43,11 +46,18 @@ def lines(
         "clusters": sizes_in_words(sizes, names),
         "constraints": f"{constraints.summary()}, all satisfied" if pairs else "none",
         "search": f"{_mutations(result.n_mutations)}, {end_in_words(result.stop_reason)}",
-        "time": f"{result.runtime:.2f} s",
+        "time": _time(result),
     }
     if getattr(estimator, "soft_violation_", 0):
         said["soft pairs"] = f"violated with a confidence of {estimator.soft_violation_:g} in all"
     return said
+
+
+def _time(result: Any) -> str:
+    """Say how long it took, and when the best was found if that was long before the end."""
+    if result.runtime < LONG or result.best_after > 0.9 * result.runtime:
+        return f"{result.runtime:.2f} s"
+    return f"best found after {result.best_after:.1f} s of {result.runtime:.1f}"
 
 
 def _mutations(count: int) -> str:

@@ -46,6 +46,8 @@ class Report:
         Names of its rows and columns, and of the clusters.
     settings
         Name and parameters of the estimator, as far as they are known.
+    source
+        Where the data came from, if it was said.
     """
 
     title: str
@@ -57,6 +59,7 @@ class Report:
     feature_names: Sequence[str]
     cluster_names: Sequence[str]
     settings: Mapping[str, Any]
+    source: str = ""
 
     @classmethod
     def of(
@@ -71,6 +74,7 @@ class Report:
         feature_names: ArrayLike | None = None,
         cluster_names: ArrayLike | None = None,
         title: str = "Clustering report",
+        source: str = "",
     ) -> Report:
         """Put together what a result and its data say; see ``Result.to_html``.
 
@@ -82,6 +86,8 @@ class Report:
             What was passed to ``fit``, if the program no longer has it.
         original, ids, feature_names, cluster_names, title
             As in ``Result.to_html``.
+        source
+            Where the data came from, such as a file and a command; the page says it.
 
         Raises
         ------
@@ -111,10 +117,11 @@ class Report:
             problem,
             problem.labels(result.solution.colours),
             _with_rows(shown, problem.n_rows, "original"),
-            _names(ids, problem.n_rows, "ids", first=0),
+            _names(_ids(ids, problem.constraints), problem.n_rows, "ids", first=0),
             _names(names, shown.shape[1], "feature_names", first=1),
             _names(cluster_names, problem.n_clusters, "cluster_names", first=0),
             {} if origin is None else origin.settings,
+            source,
         )
 
     @property
@@ -160,6 +167,22 @@ class Report:
     def prices(self) -> list[Price]:
         """Pairs that cost most, the most expensive first."""
         return pair_prices(self.problem, self.result.solution.colours) if self.n_pairs else []
+
+    def price_table(self) -> tuple[list[str], list[list[object]]]:
+        """Give the prices as a table: names of columns, and rows."""
+        names = ["kind", "first", "second", "price", "share_of_inertia", "rows_moved"]
+        rows: list[list[object]] = [
+            [
+                price.kind,
+                self.ids[price.first],
+                self.ids[price.second],
+                price.price,
+                price.price / self.result.inertia,
+                price.moved,
+            ]
+            for price in self.prices
+        ]
+        return names, rows
 
     @cached_property
     def graph_figures(self) -> dict[str, str]:
@@ -228,6 +251,15 @@ def _problem(
     if not np.isclose(problem.inertia(colours), result.inertia, rtol=1e-4):
         raise ValueError("X is not the data that was clustered, its inertia differs: pass that")
     return problem
+
+
+def _ids(given: Any, constraints: Constraints) -> Any:
+    """Give the names of rows: those that were given, or those that the constraints know."""
+    return constraints.row_names if given is None and _is_listed(constraints) else given
+
+
+def _is_listed(constraints: Constraints) -> bool:
+    return isinstance(constraints.row_names, Sequence)
 
 
 def _with_rows(data: NDArray[Any], n_rows: int, name: str) -> NDArray[Any]:

@@ -271,6 +271,14 @@ class Result:
         return self.solution.objective
 
     @property
+    def best_after(self) -> float:
+        """Seconds of wall time until the best solution was found, as far as is known."""
+        best = self.statistics.best_objective
+        if not best:
+            return self.runtime
+        return self.statistics.elapsed[best.index(min(best))]
+
+    @property
     def stopped_by(self) -> str:
         """What ended the search, as a person says it."""
         return "Ctrl-C" if self.stop_reason == "interrupted" else self.stop_reason
@@ -287,7 +295,8 @@ class Result:
                 *([] if same else minimised),
                 f"inertia       {self.inertia:,.6g}" + (f" {gained}" if same else ""),
                 f"mutations     {self.n_mutations:,}, stopped by {self.stopped_by}",
-                f"time          {self.runtime:.3f} s, {self.cpu_time:.3f} s of processor time",
+                f"time          {self.runtime:.3f} s, {self.cpu_time:.3f} s of processor time; "
+                f"best found after {self.best_after:.3f} s",
                 f"problem       {self.n_supernodes:,} supernodes, {self.n_edges:,} edges",
             ]
         )

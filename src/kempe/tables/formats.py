@@ -154,7 +154,7 @@ def text(value: object) -> str:
 
 
 def _read_parquet(source: Source) -> Table:
-    parquet = _needed("pyarrow.parquet", "Parquet")
+    parquet = needed("pyarrow.parquet", "Parquet")
 
     def read(file: IO[bytes]) -> Any:
         known = parquet.ParquetFile(file)
@@ -165,7 +165,7 @@ def _read_parquet(source: Source) -> Table:
 
 
 def _read_arrow(source: Source) -> Table:
-    return _arrow_table(source, _needed("pyarrow.feather", "Arrow").read_table)
+    return _arrow_table(source, needed("pyarrow.feather", "Arrow").read_table)
 
 
 def _check_cells(source: Source, n_rows: int, n_columns: int) -> None:
@@ -197,7 +197,7 @@ def _arrow_column(column: Any) -> NDArray[Any] | list[str]:
 
 
 def _read_excel(source: Source) -> Table:
-    _needed("openpyxl", "Excel")
+    needed("openpyxl", "Excel")
     with source.binary() as file, _damage_told(source):
         sheets, filled = _first_sheet(file)
     if not filled:
@@ -253,7 +253,8 @@ def _read_old_excel(source: Source) -> Table:
     raise ValueError(f"{source.name} is of an old version of Excel; save it as .xlsx or CSV")
 
 
-def _needed(module: str, what: str) -> Any:
+def needed(module: str, what: str) -> Any:
+    """Import a module that files of a kind need, or say what to install."""
     from importlib import import_module
 
     try:
