@@ -100,6 +100,17 @@ class ConstrainedClusterer(
     # Whether pairs may be broken at a price.
     _takes_soft_pairs: ClassVar[bool] = False
 
+    # Where the estimator's picture in a notebook links to.
+    _doc_link_module: ClassVar = "kempe"
+    _doc_link_template: ClassVar = "https://kempe.readthedocs.io/en/latest/generated/{page}.html"
+
+    def _doc_link_url_param_generator(self) -> dict[str, str]:
+        """Name the page of this estimator, which is called as it is imported."""
+        kind = type(self)
+        room = kind.__module__.split(".")[1]
+        public = "kempe" if room in ("engine", "kskm") else f"kempe.{room}"
+        return {"page": f"{public}.{kind.__name__}"}
+
     n_clusters: int
     init: Any
     time_limit: float | None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import astuple, dataclass, fields
+from dataclasses import asdict, astuple, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.metrics import silhouette_score
 
+from kempe import cards
 from kempe.clusterer import ConstrainedClusterer
 from kempe.constraints import Constraints, as_constraints
 from kempe.engine.kempe_kmeans import KempeKMeans
@@ -250,6 +251,23 @@ class Choice:
             for candidate in self.candidates:
                 writer.writerow("" if _is_nan(cell) else cell for cell in astuple(candidate))
 
+    def to_frame(self) -> Any:
+        """Give a data frame of pandas with a row per candidate."""
+        return cards.frame([asdict(candidate) for candidate in self.candidates])
+
+    def _repr_html_(self) -> str:
+        """Show the candidates in a notebook, the suggested one in bold."""
+        columns = [("inertia", ",.6g"), ("silhouette", ".3f"), ("held_out", ".3f")]
+        lines = [["clusters", "status", "inertia", "silhouette", "held-out pairs"]] + [
+            [str(item.n_clusters), item.status]
+            + [_shown(getattr(item, name), form) for name, form in columns]
+            for item in self.candidates
+        ]
+        numbers = [item.n_clusters for item in self.candidates]
+        marked = None if self.suggested is None else numbers.index(self.suggested)
+        words = [cards.note(line) for line in self.summary().splitlines()]
+        return cards.card("Number of clusters", cards.table(lines, marked), *words)
+
     def plot(self) -> Figure:
         """Draw inertia, silhouette and held-out pairs against the number of clusters."""
         from kempe.plotting import plot_choice
@@ -361,6 +379,10 @@ def _silhouette(X: ArrayLike, labels: NDArray[np.int32], seed: int) -> float:
         return float(silhouette_score(X, labels, sample_size=rows, random_state=seed))
     except ValueError:  # all rows of the sample are in one cluster
         return math.nan
+
+
+def _shown(value: float, form: str) -> str:
+    return "–" if math.isnan(value) else f"{value:{form}}"
 
 
 def _is_nan(cell: object) -> bool:

@@ -8,7 +8,7 @@ import math
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
+from kempe import cards
 from kempe.bench.latex import latex_table, latex_text
 from kempe.bench.own import OwnData
 from kempe.bench.own_methods import is_own, name_of, packed
@@ -151,6 +152,19 @@ class MethodComparison:
             for test in self.tests(quantity)
         ]
         return [[*head, "p (Holm)"], *lines]
+
+    def to_frame(self) -> Any:
+        """Give a data frame of pandas with a row per run."""
+        return cards.frame([asdict(record) for record in self.records])
+
+    def _repr_html_(self) -> str:
+        """Show both tables and the notes in a notebook."""
+        tables = [cards.table(lines) for lines in (self.table(), self.test_table()) if lines[1:]]
+        return cards.card(self.name, *tables, *map(cards.note, self.notes()))
+
+    def __repr__(self) -> str:
+        solved = ", ".join(f"{o.method} {o.solved} of {o.runs}" for o in self.outcomes)
+        return f"MethodComparison({self.name!r}, runs solved: {solved})"
 
     def notes(self) -> list[str]:
         """Say what a reader of the tables should know."""

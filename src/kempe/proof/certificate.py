@@ -31,6 +31,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kempe import cards
 from kempe.constraints import as_constraints
 from kempe.exceptions import FileFormatError
 from kempe.storage import DAMAGED, read_archive, write_archive
@@ -287,6 +288,16 @@ class OptimalityCertificate:
                 f"time          {self.seconds:.2f} s",
             ]
         )
+
+    def __repr__(self) -> str:
+        return (
+            f"OptimalityCertificate(inertia={self.inertia:.6g}, "
+            f"lower_bound={self.lower_bound:.6g}, gap={self.gap:.3g}, n_nodes={self.n_nodes})"
+        )
+
+    def _repr_html_(self) -> str:
+        """Show the summary in a notebook."""
+        return cards.card("Certificate", cards.facts(cards.facts_of(self.summary())))
 
     def verify(
         self,

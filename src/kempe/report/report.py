@@ -6,13 +6,14 @@ import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from html import escape
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kempe import __version__
+from kempe import __version__, cards
 from kempe.constraints import Constraints
 from kempe.problem import Problem
 from kempe.report.beside import Beside
@@ -24,7 +25,7 @@ from kempe.storage import replacing
 CHECK_SECONDS = 2.0
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Report:
     """A clustering with everything that is worth saying about it.
 
@@ -211,6 +212,25 @@ class Report:
     def machine(self) -> str:
         """Versions that the page was made with."""
         return f"kempe {__version__}, NumPy {np.__version__}, Python {platform.python_version()}"
+
+    def __repr__(self) -> str:
+        return (
+            f"Report({self.title!r}, {self.problem.n_rows:,} rows in {self.problem.n_clusters} "
+            f"clusters, inertia {self.result.inertia:.6g})"
+        )
+
+    def _repr_html_(self) -> str:
+        """Show the page in a notebook, in a frame: its style is not that of the notebook."""
+        return (
+            f'<iframe srcdoc="{escape(self.to_html())}" title="{escape(self.title)}" '
+            'sandbox="allow-scripts" style="width:100%;height:48rem;border:0;border-radius:8px">'
+            "</iframe>"
+        )
+
+    def prices_frame(self) -> Any:
+        """Give :meth:`price_table` as a data frame of pandas."""
+        names, rows = self.price_table()
+        return cards.frame([dict(zip(names, row, strict=True)) for row in rows])
 
     def to_html(self, path: str | Path | None = None) -> str:
         """Give the page, and write it to a file if there is a path.

@@ -7,15 +7,19 @@ import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kempe import cards
 from kempe.constraints import Constraints
 from kempe.pairs import Pairs
 from kempe.problem import Centroids, Colours, Problem
 from kempe.storage import replacing
+
+if TYPE_CHECKING:
+    from kempe.report import Report
 
 
 @dataclass(frozen=True)
@@ -203,7 +207,7 @@ class BrokenPairs(NamedTuple):
         return cls(pairs, together[order], confidence[order], cost[order], names)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result:
     """The best solution of a search and its history.
 
@@ -300,6 +304,37 @@ class Result:
                 f"problem       {self.n_supernodes:,} supernodes, {self.n_edges:,} edges",
             ]
         )
+
+    def __repr__(self) -> str:
+        return (
+            f"Result(inertia={self.inertia:.6g}, n_mutations={self.n_mutations}, "
+            f"stop_reason={self.stop_reason!r}, runtime={self.runtime:.3g})"
+        )
+
+    def _repr_html_(self) -> str:
+        """Show the summary in a notebook, and how the best came down."""
+        known = cards.facts_of(self.summary())
+        history = self.statistics
+        drawn = cards.curve(history.elapsed, history.best_objective, "best objective over time")
+        return cards.card("Result", cards.facts(known), drawn)
+
+    def to_frame(self) -> Any:
+        """Give the history as a data frame of pandas."""
+        return cards.frame([row._asdict() for row in self.statistics.rows()])
+
+    def report(self, X: ArrayLike | None = None, **more: Any) -> Report:
+        """Give the page of :meth:`to_html` as an object that a notebook shows in a frame.
+
+        Parameters
+        ----------
+        X
+            What was passed to ``fit``, if the program no longer has it.
+        **more
+            The other arguments of :meth:`to_html`.
+        """
+        from kempe.report import Report
+
+        return Report.of(self, X, **more)
 
     def to_csv(self, path: str | Path) -> None:
         """Write the history to a CSV file.
