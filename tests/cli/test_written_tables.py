@@ -126,6 +126,6 @@ def test_the_summary_says_when_the_best_was_found():
     model.result_ = replace(model.result_, runtime=66.0)
     model.result_.statistics.elapsed[:] = [3.0 for _ in model.result_.statistics.elapsed]
     assert lines(model, Constraints(), None)["time"] == "best found after 3.0 s of 66.0"
-    assert "best found after 3.000 s" in model.result_.summary()
+    assert "; found after 3.000 s" in model.result_.summary()
     model.result_ = replace(model.result_, runtime=0.5)
     assert lines(model, Constraints(), None)["time"] == "0.50 s"

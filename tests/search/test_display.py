@@ -6,6 +6,7 @@ import io
 import logging
 import math
 
+import numpy as np
 import pytest
 from rich.console import Console
 
@@ -172,3 +173,46 @@ def test_the_logger_is_as_it_was_after_an_exception(planted, no_logging_set_up):
     with pytest.raises(LookupError):
         KempeKMeans(3, verbose=2, callbacks=Failing()).fit(case.X, constraints=case.constraints)
     assert (list(logger.handlers), logger.level) == before
+
+
+@pytest.fixture
+def notebook(monkeypatch):
+    """Stand in for IPython: what was shown below the cell, the latest last."""
+    import sys
+    import types
+
+    shown = []
+
+    class Place:
+        def update(self, content):
+            shown.append(content)
+
+    def display(content, display_id=False):
+        shown.append(content)
+        return Place()
+
+    module = types.SimpleNamespace(HTML=str, display=display)
+    monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(display=module))
+    monkeypatch.setitem(sys.modules, "IPython.display", module)
+    monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
+    return shown
+
+
+def test_the_bar_of_a_notebook_ends_when_the_search_ends(notebook):
+    X = np.random.default_rng(0).normal(size=(80, 2))
+    model = KempeKMeans(3, verbose=1, max_mutations=20, random_state=0).fit(X)
+    assert 'value="1.000"' in notebook[-1]
+    assert f"mutation 20  best {model.inertia_:.6g}  max_mutations" in notebook[-1]
+    assert "left" not in notebook[-1]
+    assert "80 rows, 3 clusters" in notebook[0]
+
+
+def test_the_bar_of_a_notebook_ends_with_an_error(notebook):
+    class Fails(Callbacks):
+        def on_iteration(self, state):
+            raise RuntimeError("enough")
+
+    X = np.random.default_rng(0).normal(size=(80, 2))
+    with pytest.raises(RuntimeError, match="enough"):
+        KempeKMeans(3, verbose=1, callbacks=Fails(), random_state=0).fit(X)
+    assert "80 rows, 3 clusters" in notebook[-1]

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from kempe.problem import Problem
-    from kempe.search.bar import LiveBar
+    from kempe.search.bar import LiveBar, NotebookBar
     from kempe.search.result import Result
     from kempe.search.stop import SearchState
 
@@ -39,14 +39,14 @@ class ConvergenceBar(Callbacks):
         self._n_rows = n_rows
         self._seconds = seconds
         self._console = console
-        self._progress: LiveBar | None = None
+        self._progress: LiveBar | NotebookBar | None = None
         self._last = math.inf
 
     def on_start(self, problem: Problem) -> None:
         """Show the bar."""
-        from kempe.search.bar import LiveBar
+        from kempe.search.bar import live_bar
 
-        self._progress = LiveBar(self._console, self._seconds)
+        self._progress = live_bar(self._console, self._seconds)
         self._task = self._progress.add_task(
             f"{self._n_rows:,} rows, {problem.n_clusters} clusters", total=None, state="first pass"
         )

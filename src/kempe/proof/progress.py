@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from kempe.proof.certificate import OptimalityCertificate
-    from kempe.search.bar import LiveBar
+    from kempe.search.bar import LiveBar, NotebookBar
 
 
 @dataclass(frozen=True)
@@ -138,13 +138,13 @@ class ProofBar(ProofCallbacks):
         self._gap = gap
         self._console = console
         self._first = math.nan
-        self._progress: LiveBar | None = None
+        self._progress: LiveBar | NotebookBar | None = None
 
     def on_start(self, n_rows: int, n_groups: int, n_clusters: int) -> None:
         """Show the bar."""
-        from kempe.search.bar import LiveBar
+        from kempe.search.bar import live_bar
 
-        self._progress = LiveBar(self._console, self._limit)
+        self._progress = live_bar(self._console, self._limit)
         self._task = self._progress.add_task(
             f"{n_rows:,} rows, {n_groups:,} groups, {n_clusters} clusters",
             total=1.0,

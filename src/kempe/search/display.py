@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from kempe.problem import Problem
-    from kempe.search.bar import LiveBar
+    from kempe.search.bar import LiveBar, NotebookBar
     from kempe.search.result import Result
     from kempe.search.stop import SearchState
 
@@ -38,13 +38,13 @@ class ProgressBar(Callbacks):
     def __init__(self, rules: Iterable[StoppingRule] = (), console: Console | None = None) -> None:
         self._limits = AnyOf(rules)
         self._console = console
-        self._progress: LiveBar | None = None
+        self._progress: LiveBar | NotebookBar | None = None
 
     def on_start(self, problem: Problem) -> None:
         """Show the bar."""
-        from kempe.search.bar import LiveBar
+        from kempe.search.bar import live_bar
 
-        self._progress = LiveBar(self._console, self._limits.seconds)
+        self._progress = live_bar(self._console, self._limits.seconds)
         self._task = self._progress.add_task(
             f"{problem.n_rows:,} rows, {problem.n_clusters} clusters",
             # Mutations tell nothing before the first of them.

@@ -300,7 +300,7 @@ class Result:
                 f"inertia       {self.inertia:,.6g}" + (f" {gained}" if same else ""),
                 f"mutations     {self.n_mutations:,}, stopped by {self.stopped_by}",
                 f"time          {self.runtime:.3f} s, {self.cpu_time:.3f} s of processor time; "
-                f"best found after {self.best_after:.3f} s",
+                f"found after {self.best_after:.3f} s",
                 f"problem       {self.n_supernodes:,} supernodes, {self.n_edges:,} edges",
             ]
         )
