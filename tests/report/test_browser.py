@@ -45,11 +45,27 @@ addEventListener("load", () => setTimeout(() => {
   setTimeout(() => {
     const tooltip = map.tooltip.body.map((part) => part.lines).flat();
     document.getElementById("must").click();
+    const row = document.getElementById("row"), told = document.getElementById("found");
+    const press = (key) => row.dispatchEvent(new KeyboardEvent("keydown", { key }));
+    const type = (text) => {
+      row.value = text;
+      row.dispatchEvent(new Event("input"));
+      return told.textContent;
+    };
+    const range = () => map.scales.x.max - map.scales.x.min;
+    const typed = type("customer-7"), nobody = type("nobody");
+    type(""); press("ArrowDown"); press("ArrowDown");
+    const second = [row.value, told.textContent], whole = range();
+    document.querySelector("[data-zoom='0.7']").click();
+    const closer = range();
+    document.querySelector("[data-zoom='0']").click();
     fetch("/seen", { method: "POST", body: JSON.stringify({
       errors, tooltip, width: innerWidth, content: document.documentElement.scrollWidth,
       background: getComputedStyle(document.body).backgroundColor,
       charts: Object.fromEntries(["map", "sizes", "search"].map((id) => [id, drawn(id)])),
       sets: map.data.datasets.map((set) => set.label),
+      typed, nobody, second, ids: map.data.datasets.filter((set) => !set.isPairs).length,
+      zoom: [whole, closer, range()],
       requests: performance.getEntriesByType("resource").length,
     }) });
   }, 300);
@@ -164,3 +180,40 @@ def test_pairs_are_drawn_when_their_box_is_ticked(seen):
     for frame in frames:
         assert "must-link" in frame["sets"]
         assert "cannot-link" not in frame["sets"]
+
+
+def test_rows_are_found_by_id_and_by_the_keyboard(seen):
+    _, frames = seen
+    for frame in frames:
+        assert re.match(r"customer-7 · cluster ", frame["typed"])
+        assert frame["nobody"] == "No row of the map has this id."
+        name, told = frame["second"]
+        assert re.fullmatch(r"customer-\d+", name)
+        assert told.startswith(f"{name} · cluster ")
+
+
+def test_one_can_come_closer_and_go_back(seen):
+    _, frames = seen
+    for frame in frames:
+        whole, closer, again = frame["zoom"]
+        assert closer < 0.8 * whole
+        assert again == whole
+
+
+def test_the_page_prints_on_a4_with_its_colours(page, tmp_path):
+    _, text = page
+    (tmp_path / "page.html").write_text(text, encoding="utf-8")
+    subprocess.run(
+        [
+            *(BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--no-pdf-header-footer"),
+            *("--virtual-time-budget=3000", f"--print-to-pdf={tmp_path / 'page.pdf'}"),
+            *(f"--user-data-dir={tmp_path / 'user'}", f"file://{tmp_path / 'page.html'}"),
+        ],
+        capture_output=True,
+        check=True,
+        timeout=120,
+    )
+    pdf = (tmp_path / "page.pdf").read_bytes()
+    sizes = set(re.findall(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", pdf))
+    assert {(round(float(w)), round(float(h))) for w, h in sizes} == {(595, 842)}
+    assert 2 <= pdf.count(b"/Type /Page\n") + pdf.count(b"/Type /Page ") <= 6

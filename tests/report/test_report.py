@@ -13,7 +13,7 @@ import pytest
 from sklearn.cluster import KMeans
 
 import kempe
-from kempe import KempeKMeans
+from kempe import Constraints, KempeKMeans
 from kempe.report import Report
 
 
@@ -195,3 +195,32 @@ def test_the_constraint_graph_is_told_in_figures(model, case):
     assert figures["must-link pairs"] == str(len(case.constraints.must_link))
     assert figures["edges between supernodes"] == str(case.problem.graph.n_edges)
     assert figures["clusters that are needed"] == case.constraints.check(3).smallest()
+
+
+def test_the_page_says_above_or_below_k_means_in_words():
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(size=(30, 2)), rng.normal(size=(30, 2)) + 9])
+    apart = KempeKMeans(2, random_state=0).fit(X, cannot_link=[(0, 1), (30, 31)])
+    page = apart.result_.to_html()
+    assert re.search(r"<b>\d+\.\d\d %</b><span>above k-means without constraints", page)
+    free = KempeKMeans(2, random_state=0).fit(X)
+    assert re.search(r"<b>0\.00 %</b><span>(above|below) k-means", free.result_.to_html())
+
+
+def test_the_page_says_where_it_comes_from():
+    from datetime import date
+
+    from kempe import __version__
+
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    model = KempeKMeans(2, random_state=0).fit(X)
+    page = model.result_.report(source="a <b>.csv, by: kempe fit").to_html()
+    assert f"Made on {date.today():%d %B %Y} by kempe {__version__} from a &lt;b&gt;.csv" in page
+
+
+def test_ids_of_the_constraints_name_the_rows():
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    ids = [f"c-{row}" for row in range(30)]
+    pairs = Constraints.from_ids([("c-0", "c-1")], ids=ids)
+    model = KempeKMeans(2, random_state=0).fit(X, constraints=pairs)
+    assert '"c-17"' in model.result_.to_html()

@@ -62,8 +62,41 @@
     if (map.n_cannot[i]) text.push(map.n_cannot[i] + " cannot-link");
     return text;
   }
+  // Names of the clusters stand over their rows: colours alone do not tell forty of them apart.
+  const names = {
+    id: "names",
+    afterDatasetsDraw(chart) {
+      const at = found === null ? null : chart.getDatasetMeta(data.map[shownBy()][found.i])?.data[found.place];
+      const pen = chart.ctx;
+      pen.save();
+      pen.beginPath();
+      pen.rect(chart.chartArea.left, chart.chartArea.top, chart.chartArea.width, chart.chartArea.height);
+      pen.clip();
+      if (document.getElementById("named")?.checked) {
+        pen.font = `600 12px ${Chart.defaults.font.family}`;
+        pen.textAlign = "center"; pen.textBaseline = "middle"; pen.lineWidth = 3; pen.lineJoin = "round";
+        pen.strokeStyle = ink().card; pen.fillStyle = ink().ink;
+        chart.data.datasets.forEach((set, k) => {
+          const points = set.isPairs ? [] : chart.getDatasetMeta(k).data;
+          if (!points.length) return;
+          const x = points.reduce((sum, point) => sum + point.x, 0) / points.length;
+          const y = points.reduce((sum, point) => sum + point.y, 0) / points.length;
+          const text = set.label.length > 18 ? set.label.slice(0, 17) + "…" : set.label;
+          pen.strokeText(text, x, y); pen.fillText(text, x, y);
+        });
+      }
+      if (at) {
+        pen.strokeStyle = ink().accent; pen.lineWidth = 2.5;
+        pen.beginPath(); pen.arc(at.x, at.y, 9, 0, 2 * Math.PI); pen.stroke();
+      }
+      pen.restore();
+    },
+  };
+  let found = null;
+  const shownBy = () => document.querySelector("input[name=by]:checked")?.value ?? "cluster";
   const map = draw("map", {
     type: "scatter",
+    plugins: [names],
     data: { datasets: mapSets() },
     options: {
       interaction: { mode: "nearest", intersect: true },
@@ -74,8 +107,55 @@
       },
     },
   });
-  for (const control of document.querySelectorAll(".controls input")) {
-    control.addEventListener("change", () => { map.data.datasets = mapSets(); map.update(); });
+  for (const control of document.querySelectorAll(".controls input:not([type=search])")) {
+    control.addEventListener("change", () => { place(); map.data.datasets = mapSets(); map.update(); });
+  }
+
+  // Rows can be found by their ids, and gone through by the arrow keys.
+  function place() {
+    if (found === null) return;
+    const by = data.map[shownBy()], cluster = by[found.i];
+    found.place = by.slice(0, found.i).filter((other) => other === cluster).length;
+  }
+  function show(i) {
+    found = i === null ? null : { i, place: 0 };
+    place();
+    document.getElementById("found").textContent = i === null ? "" : described(i).join(" · ");
+    map.update();
+  }
+  const row = document.getElementById("row");
+  row?.addEventListener("input", () => {
+    const wanted = row.value.trim().toLowerCase();
+    if (!wanted) return show(null);
+    const ids = data.map.id.map((id) => String(id).toLowerCase());
+    const exact = ids.indexOf(wanted);
+    const near = exact >= 0 ? exact : ids.findIndex((id) => id.startsWith(wanted));
+    if (near >= 0) return show(near);
+    show(null);
+    document.getElementById("found").textContent = "No row of the map has this id.";
+  });
+  row?.addEventListener("keydown", (event) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (!step || !data.map.id.length) return;
+    event.preventDefault();
+    const next = ((found === null ? (step > 0 ? -1 : 0) : found.i) + step + data.map.id.length) % data.map.id.length;
+    row.value = data.map.id[next];
+    show(next);
+  });
+
+  // Closer and farther, about the row that was found or about the middle.
+  for (const button of document.querySelectorAll("[data-zoom]")) {
+    button.addEventListener("click", () => {
+      const factor = Number(button.dataset.zoom);
+      for (const name of ["x", "y"]) {
+        const scale = map.scales[name], options = map.options.scales[name];
+        const middle = found === null ? (scale.min + scale.max) / 2 : data.map[name][found.i];
+        const half = factor * (scale.max - scale.min) / 2;
+        options.min = factor ? middle - half : undefined;
+        options.max = factor ? middle + half : undefined;
+      }
+      map.update();
+    });
   }
 
   draw("sizes", {
@@ -128,4 +208,9 @@
   }
   follow();
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", follow);
+  // Paper has another width, and is light.
+  for (const moment of ["beforeprint", "afterprint"]) {
+    addEventListener(moment, () => { for (const chart of charts) chart.resize(); follow(); });
+  }
+  matchMedia("print").addEventListener("change", () => { for (const chart of charts) chart.resize(); follow(); });
 })();

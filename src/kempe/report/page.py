@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import date
 from html import escape
 from string import Template
 from typing import Any
@@ -29,6 +30,7 @@ def page(report: Report) -> str:
         title=escape(report.title),
         style=style(),
         lead=escape(_lead(report)),
+        origin=escape(_origin(report)),
         tiles=_tiles(report),
         sections="\n".join(
             [
@@ -58,13 +60,20 @@ def _lead(report: Report) -> str:
     )
 
 
+def _origin(report: Report) -> str:
+    """Say in a line where the page comes from."""
+    source = f" from {report.source}" if report.source else ""
+    return f"Made on {date.today():%d %B %Y} by {report.machine.split(',')[0]}{source}"
+
+
 def _tiles(report: Report) -> str:
     plain = report.beside.inertia
     above = 100 * (report.result.inertia / plain - 1) if plain else 0.0
     broken = len(report.beside.broken.must_link) + len(report.beside.broken.cannot_link)
+    side = "above" if above > 0 else "below"
     tiles = {
         "inertia": number(report.result.inertia, 6),
-        "above k-means without constraints": f"{above:+.2f} %",
+        f"{side} k-means without constraints": f"{abs(above):.2f} %",
         "pairs hold here": f"all {report.n_pairs:,}",
         "pairs that k-means breaks": f"{broken:,}",
         "rows in other clusters than by k-means": f"{report.beside.n_moved:,}",
@@ -89,6 +98,7 @@ def _map(report: Report, drawn: dict[str, Any]) -> str:
         for name, text, present in boxes
         if present
     )
+    controls += _finding(report)
     left_out = report.problem.n_rows - len(shown["x"])
     note = f" {left_out:,} rows are left out, chosen at random." if left_out else ""
     return (
@@ -97,8 +107,23 @@ def _map(report: Report, drawn: dict[str, Any]) -> str:
         "<label><input type=radio name=by value=plain> k-means without constraints</label>"
         f"{controls}</div>"
         '<div class="chart tall"><canvas id=map role=img aria-label="Rows in the plane, coloured '
-        'by cluster"></canvas></div><figcaption>Hold the pointer over a point, or touch it, to see '
-        f"its id.{note} {escape(_projection(report, drawn['shares']))}</figcaption></figure>"
+        'by cluster" aria-describedby=found></canvas></div><p id=found class=rule '
+        "aria-live=polite></p><figcaption>Hold the pointer over a point, or touch it, to see its "
+        "id; or type an id, and go from row to row by the arrow keys. "
+        f"{note} {escape(_projection(report, drawn['shares']))}</figcaption></figure>"
+    )
+
+
+def _finding(report: Report) -> str:
+    """Give what finds a row and what comes closer; both work without a pointer."""
+    named = report.problem.n_clusters > 1
+    return (
+        f"<label><input type=checkbox id=named{' checked' * named}> names</label>"
+        "<label>row <input type=search id=row size=12 autocomplete=off "
+        'aria-label="id of a row"></label>'
+        "<span class=zoom><button type=button data-zoom=0.7>closer</button>"
+        "<button type=button data-zoom=1.4>farther</button>"
+        "<button type=button data-zoom=0>all</button></span>"
     )
 
 
@@ -246,7 +271,10 @@ def _graph(report: Report) -> str:
 
 def _settings(report: Report) -> str:
     known = {name: _printed(value) for name, value in report.settings.items()}
-    return f"<h2>Settings</h2>{facts(known | {'versions': report.machine}, 'short')}"
+    made = {"versions": report.machine, "made on": f"{date.today():%d %B %Y}"}
+    if report.source:
+        made["data"] = report.source
+    return f"<h2>Settings</h2>{facts(known | made, 'short')}"
 
 
 def _printed(value: Any) -> str:
