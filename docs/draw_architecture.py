@@ -35,6 +35,7 @@ WHAT = {
     "pairs": "pairs, groups and labels from whatever the user has",
     "sizes": "limits on sizes",
     "storage": "files written whole or not at all",
+    "cards": "what notebooks show of results",
     "exceptions": "what can go wrong",
 }
 FLOW = [
