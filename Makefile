@@ -119,6 +119,7 @@ format: $(VENV)/.lint  ## let ruff and clang-format rewrite the code
 
 docs: $(VENV)/.docs  ## build the documentation into docs/_build/html
 	$(BIN)/python -m sphinx -W -b html docs docs/_build/html
+	$(BIN)/python docs/check_links.py docs/_build/html
 
 experiments: $(VENV)/.test  ## run a plan of the paper (PLAN=smoke) and set the results beside its tables
 	$(BIN)/python -m experiments run $(or $(PLAN),smoke) $(ARGS)

@@ -38,12 +38,7 @@ from kempe.rivals import COPKM, PCCC
 from kempe.search.callbacks import Callbacks
 from kempe.selection import AllRows, pair_scorer
 
-EXPECTED_FAILURES = {
-    "check_sample_weight_equivalence_on_dense_data": (
-        "repeated rows draw other starts, which may number the clusters in another order, as in "
-        "scikit-learn's KMeans; tests below check that the clusters are the same"
-    ),
-}
+EXPECTED_FAILURES = clusterer.EXPECTED_FAILED_CHECKS
 
 
 @parametrize_with_checks(

@@ -573,3 +573,39 @@ def test_joined_pairs_need_one_cluster_at_least():
     report = Constraints([(0, 1)], [(0, 1)]).check(2)
     assert not report.feasible
     assert report.lower_bound == 1
+
+
+@pytest.mark.parametrize("kind", ["text", "numbers", "mixed", "zeros"])
+def test_ids_are_found_as_a_dictionary_finds_them(kind):
+    rng = np.random.default_rng(0)
+    names = {
+        "text": [f"{'x' * (i % 5)}{i}" for i in range(300)],
+        "numbers": list(range(-50, 250)),
+        "mixed": [i if i % 2 else str(i) for i in range(300)],
+        "zeros": [f"{i}\0" if i % 2 else str(i) for i in range(300)],
+    }[kind]
+    order = rng.permutation(300)
+    ids = [names[i] for i in order]
+    rows = {name: row for row, name in enumerate(ids)}
+    pairs = [(ids[a], ids[b]) for a, b in rng.integers(300, size=(500, 2)) if a != b]
+    found = Constraints.from_ids(pairs[:250], pairs[250:], ids=ids)
+    assert found.must_link.tolist() == [[rows[a], rows[b]] for a, b in pairs[:250]]
+    assert found.cannot_link.tolist() == [[rows[a], rows[b]] for a, b in pairs[250:]]
+    with pytest.raises(ValueError, match=r"must_link pair 1: no row has the id 'nobody'"):
+        Constraints.from_ids([pairs[0], (ids[0], "nobody")], ids=ids)
+
+
+def test_what_follows_from_other_pairs_is_left_out_as_the_slow_way_does():
+    rng = np.random.default_rng(1)
+    for _ in range(30):
+        ml, cl = rng.integers(12, size=(6, 2)), rng.integers(12, size=(20, 2))
+        pairs = Constraints(ml, cl[cl[:, 0] != cl[:, 1]])
+        fitting, scoring = pairs.split(0.4, random_state=int(rng.integers(99)))
+        group = list(range(12))
+        for a, b in fitting.must_link.tolist():
+            group = [group[a] if g == group[b] else g for g in group]
+        known = {frozenset((group[a], group[b])) for a, b in fitting.cannot_link.tolist()}
+        for a, b in scoring.cannot_link.tolist():
+            assert frozenset((group[a], group[b])) not in known or group[a] == group[b]
+        held = len(pairs.cannot_link) - len(fitting.cannot_link)
+        assert len(scoring.cannot_link) <= held

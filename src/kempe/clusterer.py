@@ -13,7 +13,7 @@ from inspect import signature
 from math import inf, isfinite, isqrt, log2
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any, ClassVar, Self, TypeAlias, TypeGuard
+from typing import Any, ClassVar, Literal, Self, TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.random.bit_generator import ISeedSequence
@@ -73,6 +73,24 @@ _DISTINCT_AT_ONCE = 4096
 _COMPARED_AT_ONCE = 1024
 
 
+EXPECTED_FAILED_CHECKS = {
+    "check_sample_weight_equivalence_on_dense_data": (
+        "repeated rows draw other starts, which may number the clusters in another order, as in "
+        "scikit-learn's KMeans; the clusters are the same"
+    ),
+}
+"""For ``check_estimator(KempeKMeans(), expected_failed_checks=...)`` of scikit-learn."""
+
+# Parameters of scikit-learn's KMeans that mean nothing here, and what to write instead.
+OF_KMEANS = {
+    "max_iter": "descents run until nothing improves; bound the search by max_mutations or "
+    "time_limit",
+    "tol": "descents end where nothing improves any more, which no tolerance decides; leave it out",
+    "copy_x": "data is never changed; leave it out",
+    "algorithm": "there is one, which is quick with few clusters and with many; leave it out",
+}
+
+
 class ConstrainedClusterer(
     ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator
 ):
@@ -126,6 +144,13 @@ class ConstrainedClusterer(
     result_: Result
 
     _begun: float  # when the fit that is running was begun
+
+    def __new__(cls, *positional: Any, **named: Any) -> Self:
+        """Answer what ``KMeans`` understands and this estimator does not, in a sentence."""
+        for name in named.keys() & OF_KMEANS.keys():
+            if name not in cls._get_param_names():
+                raise TypeError(f"{cls.__name__} has no {name}, as KMeans has: {OF_KMEANS[name]}")
+        return super().__new__(cls)  # type: ignore[no-any-return]
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(
@@ -446,7 +471,7 @@ class SearchingClusterer(ConstrainedClusterer):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **ConstrainedClusterer._parameter_constraints,
-        "n_init": [Interval(Integral, 1, None, closed="left")],
+        "n_init": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "max_mutations": [Interval(Integral, 0, None, closed="left")],
         "patience": [Interval(Integral, 1, None, closed="left"), None],
         "target_inertia": [Real, None],
@@ -463,7 +488,7 @@ class SearchingClusterer(ConstrainedClusterer):
         "user_rule",
     )
 
-    n_init: int
+    n_init: int | Literal["auto"]
     max_mutations: int | None
     patience: int | None
     target_inertia: float | None
@@ -477,6 +502,11 @@ class SearchingClusterer(ConstrainedClusterer):
     def _mutations(self, problem: Problem) -> int:
         """Give the number of mutations after which a search ends."""
 
+    @property
+    def _n_searches(self) -> int:
+        """Number of searches; as many as are usual if it is left to us, as for ``KMeans``."""
+        return 1 if self.n_init == "auto" else self.n_init
+
     def _solve(self, problem: Problem, search: Search | None = None) -> Result:
         """Search ``n_init`` times; a search that finds nothing fails only if all do.
 
@@ -488,7 +518,7 @@ class SearchingClusterer(ConstrainedClusterer):
         search = self._search if search is None else search
         best: Result | None = None
         failure: Exception | None = None
-        for rng in self._generator().spawn(self.n_init):
+        for rng in self._generator().spawn(self._n_searches):
             try:
                 with self._recorder(problem, self._rules(problem)) as recorder:
                     result = search(problem, recorder, rng)

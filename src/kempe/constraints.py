@@ -16,6 +16,7 @@ from kempe.exceptions import InfeasibleConstraintsError
 from kempe.pairs import (
     MOST_ROWS,
     Pairs,
+    RowsOfIds,
     as_group,
     as_pairs,
     as_rows,
@@ -26,8 +27,6 @@ from kempe.pairs import (
     common_n_rows,
     is_missing,
     label_codes,
-    pairs_of_ids,
-    rows_of_ids,
     unordered,
     upper_triangle,
 )
@@ -194,12 +193,12 @@ class Constraints:
         >>> Constraints.from_ids([("ann", "bob")], ids=["bob", "cid", "ann"]).must_link.tolist()
         [[2, 0]]
         """
-        rows = rows_of_ids(ids)
+        rows = RowsOfIds(ids)
         return cls(
-            pairs_of_ids(must_link, rows, "must_link"),
-            pairs_of_ids(cannot_link, rows, "cannot_link"),
-            n_rows=len(rows),
-            row_names=list(rows),
+            rows.pairs(must_link, "must_link"),
+            rows.pairs(cannot_link, "cannot_link"),
+            n_rows=len(rows.names),
+            row_names=rows.names,
         )
 
     @classmethod
@@ -585,10 +584,15 @@ def _without_implied(pairs: Constraints, known: Constraints, size: int) -> Const
     """Leave out the pairs that follow from the known ones."""
     group = _groups(known.must_link, size)
     joined, together = (group[p[:, 0]] == group[p[:, 1]] for p in pairs._both())
-    apart = {frozenset(edge) for edge in group[known.cannot_link].tolist()}
-    implied = [frozenset(edge) in apart for edge in group[pairs.cannot_link].tolist()]
-    news = ~np.array(implied, dtype=bool) | together
+    apart, asked = (_keys(group[each.cannot_link], size) for each in (known, pairs))
+    news = ~np.isin(asked, apart) | together
     return pairs.with_pairs(pairs.must_link[~joined], pairs.cannot_link[news])
+
+
+def _keys(pairs: NDArray[np.integer[Any]], size: int) -> NDArray[np.int64]:
+    """Give one number for each pair, whatever its order; numbers in it are below ``size``."""
+    ends = pairs.astype(np.int64)
+    return np.asarray(ends.min(axis=1) * size + ends.max(axis=1))
 
 
 def _groups(must_link: Pairs, size: int) -> NDArray[np.int32]:

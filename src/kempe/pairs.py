@@ -221,30 +221,71 @@ def check_range(pairs: Pairs, n_rows: int, name: str) -> None:
     )
 
 
-def rows_of_ids(ids: ArrayLike) -> dict[Any, int]:
-    """Row of each id; refuses an id that two rows have."""
-    names = np.asarray(ids, dtype=object)
-    if names.ndim != 1:
-        raise ValueError(f"ids must be one-dimensional, one per row, got shape {names.shape}")
-    rows = {name: row for row, name in enumerate(names.tolist())}
-    if len(rows) < names.size:
-        counts = Counter(names.tolist())
-        name, count = counts.most_common(1)[0]
-        raise ValueError(f"the id {name!r} stands for {count} rows; an id must name one row")
-    return rows
+class RowsOfIds:
+    """The row of each id, found for all pairs at once.
+
+    Parameters
+    ----------
+    ids
+        The id of each row; an id must name one row.
+
+    Attributes
+    ----------
+    names
+        The ids, in the order of the rows.
+    """
+
+    def __init__(self, ids: ArrayLike) -> None:
+        names = np.asarray(ids, dtype=object)
+        if names.ndim != 1:
+            raise ValueError(f"ids must be one-dimensional, one per row, got shape {names.shape}")
+        self.names: list[Any] = names.tolist()
+        self._sorted = _sortable(self.names)
+        if self._sorted is None:
+            repeated = len(set(self.names)) < len(self.names)
+        else:
+            self._order = np.argsort(self._sorted, kind="stable")
+            self._sorted = self._sorted[self._order]
+            repeated = bool((self._sorted[1:] == self._sorted[:-1]).any())
+        if repeated:
+            name, count = Counter(self.names).most_common(1)[0]
+            raise ValueError(f"the id {name!r} stands for {count} rows; an id must name one row")
+
+    def pairs(self, value: object, name: str) -> Pairs | None:
+        """Pairs of row numbers for pairs of ids."""
+        if value is None:
+            return None
+        pairs = _as_table(value, name, object)  # as objects: 7 and "7" are two ids
+        if pairs.size and (pairs.ndim != 2 or pairs.shape[1] != 2):
+            raise ValueError(
+                f"{name} must be pairs of ids, that is of shape (m, 2), got {pairs.shape}"
+            )
+        rows = self._found(pairs.ravel().tolist()).reshape(-1, 2)
+        if rows.size and rows.min() < 0:
+            position, side = (int(i[0]) for i in np.nonzero(rows < 0))
+            unknown = pairs[position, side]
+            raise ValueError(f"{name} pair {position}: no row has the id {unknown!r}")
+        return rows
+
+    def _found(self, entries: list[Any]) -> NDArray[np.int64]:
+        """Give the row of each id, -1 where there is none."""
+        wanted = None if self._sorted is None else _sortable(entries)
+        if self._sorted is None or wanted is None or wanted.dtype.kind != self._sorted.dtype.kind:
+            known = {name: row for row, name in enumerate(self.names)}
+            return np.array([known.get(entry, -1) for entry in entries], dtype=np.int64)
+        if not self._sorted.size:
+            return np.full(len(entries), -1, dtype=np.int64)
+        place = np.minimum(np.searchsorted(self._sorted, wanted), self._sorted.size - 1)
+        hit = self._sorted[place] == wanted
+        return np.where(hit, self._order[place], -1).astype(np.int64)
 
 
-def pairs_of_ids(value: object, rows: dict[Any, int], name: str) -> Pairs | None:
-    """Pairs of row numbers for pairs of ids."""
-    if value is None:
-        return None
-    pairs = _as_table(value, name, object)  # as objects: 7 and "7" are two ids
-    if pairs.size and (pairs.ndim != 2 or pairs.shape[1] != 2):
-        raise ValueError(f"{name} must be pairs of ids, that is of shape (m, 2), got {pairs.shape}")
-    try:
-        found = [rows[entry] for pair in pairs.tolist() for entry in pair]
-    except KeyError as error:
-        unknown = error.args[0]
-        position = next(i for i, pair in enumerate(pairs.tolist()) if unknown in pair)
-        raise ValueError(f"{name} pair {position}: no row has the id {unknown!r}") from None
-    return np.array(found, dtype=np.int64).reshape(-1, 2)
+def _sortable(names: list[Any]) -> NDArray[Any] | None:
+    """Give ids as an array if they are all text or all whole numbers."""
+    kinds = set(map(type, names))
+    if kinds <= {int} or kinds <= {str}:
+        array = np.array(names)
+        # NumPy drops zero characters at the end, and leaves numbers that are too large as objects.
+        plain = array.dtype.kind in "iU" and not (kinds <= {str} and any("\0" in n for n in names))
+        return array if plain and names else None
+    return None

@@ -178,7 +178,7 @@ class Preparation(TransformerMixin, BaseEstimator):
         is_category = np.array([name in self.encode for name in self.names], dtype=bool)
         numbers = _floats(table[:, ~is_category])
         words = np.array(
-            [[_word(cell) for cell in row] for row in table[:, is_category].tolist()], dtype=object
+            [[word(cell) for cell in row] for row in table[:, is_category].tolist()], dtype=object
         ).reshape(len(table), int(is_category.sum()))
         if self.impute is None and np.isnan(numbers).any():
             raise ValueError("the table has holes, and nothing says what to fill them with")
@@ -300,7 +300,8 @@ def _floats(cells: NDArray[Any]) -> Numbers:
     return cells.astype(np.float64)
 
 
-def _word(cell: object) -> str | None:
+def word(cell: object) -> str | None:
+    """Give a category as text, or nothing where there is no value."""
     if _is_hole(cell) or cell == "":
         return None
     whole = isinstance(cell, float) and cell.is_integer()

@@ -82,7 +82,8 @@ def test_csv_files_by_row_number_on_workers_of_this_machine(folder, expected):
     [
         (["--ignore", "name", "--cannot-link", "nowhere.csv"], "nowhere.csv"),
         (["--id-column", "nobody"], "there is no column 'nobody'"),
-        (["--standardise"], "not with --dask: --standardise"),
+        (["--impute", "median"], "not with --dask: --impute median"),
+        (["--join", "-o", "x.csv"], "not with --dask: --join"),
         (["--method", "KSKM", "--json"], "not with --dask: --method, --json"),
         (["-o", "labels.xlsx"], "written as .csv or .parquet"),
         (["--weights-column", "weight"], "columns without numbers: name"),
@@ -138,3 +139,52 @@ def test_pairs_of_ids_come_from_standard_input(folder, cluster):
     labels = pd.read_csv(folder / "labels.csv").set_index("name")["label"]
     assert labels["n900"] != labels["n700"]
     assert labels["n3"] != labels["n4"]
+
+
+@pytest.fixture
+def messy(folder):
+    """Rows with missing values and categories, in parts that differ."""
+    rng = np.random.default_rng(3)
+    table = pd.DataFrame(
+        {
+            "a": np.where(rng.random(900) < 0.1, np.nan, 50 + 9 * rng.normal(size=900)),
+            "b": rng.integers(5, size=900).astype(float) + 100 * np.repeat([0, 1, 2], 300),
+            "colour": np.where(rng.random(900) < 0.05, None, rng.choice(list("xyz"), 900)),
+        }
+    )
+    table.loc[:299, "colour"] = "x"
+    dd.from_pandas(table, npartitions=3).to_csv(str(folder / "messy-*.csv"), index=False)
+    table.to_csv(folder / "messy.csv", index=False)
+    return folder
+
+
+@pytest.mark.parametrize("impute", ["mean", "most_frequent"])
+def test_columns_are_prepared_over_all_parts_as_in_one_memory(messy, cluster, impute):
+    options = ["-k", 3, "--impute", impute, "--encode", "colour", "--standardise"]
+    options += ["--max-mutations", 0, "--time-limit", 60]
+    alone = fit(
+        messy, messy / "messy.csv", *options, "--centers", messy / "c1.csv", "-o", messy / "l1.csv"
+    )
+    there = fit(
+        messy, messy / "messy-*.csv", *options, "--dask", cluster.scheduler_address,
+        "--centers", messy / "c2.csv", "-o", messy / "l2.csv", "--model", messy / "model",
+    )  # fmt: skip
+    assert (alone.exit_code, there.exit_code) == (0, 0), there.output
+    said = [line for line in alone.output.splitlines() if line.startswith("preparation:")]
+    assert said == [line for line in there.output.splitlines() if line.startswith("preparation:")]
+    one, other = (pd.read_csv(messy / name) for name in ("c1.csv", "c2.csv"))
+    assert list(one) == list(other)
+    np.testing.assert_allclose(
+        one.sort_values("b").to_numpy(), other.sort_values("b").to_numpy(), rtol=1e-6, atol=1e-9
+    )
+    again = kempe.load(messy / "model").predict(pd.read_csv(messy / "messy.csv"))
+    np.testing.assert_array_equal(again, pd.read_csv(messy / "l2.csv")["label"])
+
+
+def test_missing_values_over_all_parts_are_told(messy, cluster):
+    done = fit(
+        messy, messy / "messy-*.csv", "-k", 3, "--encode", "colour", "--standardise",
+        "--dask", cluster.scheduler_address,
+    )  # fmt: skip
+    assert done.exit_code == 2
+    assert "columns with missing values: a (" in done.output

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from kempe.cli.fit import Targets
     from kempe.cli.options import PairOptions, TableOptions
     from kempe.constraints import Constraints
+    from kempe.preparation import Preparation
     from kempe.tables import Ids
 
 LOCAL = "local"
@@ -52,9 +53,11 @@ def fit_on_cluster(
         from kempe.dask import KempeKMeans
 
         model = KempeKMeans(**estimator.get_params())
-        rows = read_collection(table.data)
-        constraints = _fit(model, rows, table, pair_files)
-        _write(targets, model, rows, table.id_column)
+        rows = read_collection(table)
+        constraints, preparation = _fit(model, rows, table, pair_files)
+        if not quiet and preparation is not None:
+            note(f"preparation: {preparation.summary()}")
+        _write(targets, model, rows, table.id_column, preparation)
         if not quiet:
             _summarise(model, constraints, targets)
 
@@ -64,18 +67,19 @@ def _refuse(estimator: Any, table: TableOptions, targets: Targets) -> None:
     given = {
         "--method": type(estimator).__name__ != "KempeKMeans",
         "--labels-column": table.labels_column is not None,
-        "--encode": bool(table.encode),
-        "--impute": table.impute is not None,
-        "--standardise": table.standardise,
+        "--unknown": bool(table.unknown),
+        "--impute median": table.impute == "median",
         "--header": table.header is not None,
+        "--join": targets.join,
+        "--prices": targets.prices is not None,
         "--report": targets.report is not None,
         "--json": targets.json,
     }
     refused = [name for name, is_given in given.items() if is_given]
     if refused:
         raise ValueError(
-            f"not with --dask: {', '.join(refused)}; Dask can prepare columns before "
-            "kempe.dask.KempeKMeans clusters them"
+            f"not with --dask: {', '.join(refused)}; Dask can do much of it before "
+            "kempe.dask.KempeKMeans clusters the rows"
         )
 
 
@@ -108,28 +112,41 @@ def _client(address: str) -> Iterator[None]:
         yield
 
 
-def read_collection(data: Path) -> Any:
+def read_collection(table: TableOptions) -> Any:
     """Read files, which a pattern may name, as a data frame of Dask."""
     import re
 
     import dask.dataframe as dd
 
+    data = table.data
     # A path has one slash where an address such as s3://bucket/rows has two.
     address = re.sub(r"^(\w{2,}):/(?=[^/])", r"\1://", str(data))
     suffix = data.suffix.lower()
     if suffix in (".csv", ".tsv"):
-        return dd.read_csv(address, sep="\t" if suffix == ".tsv" else ",")
+        return dd.read_csv(
+            address,
+            sep="\t" if suffix == ".tsv" else ";" if table.decimal == "," else ",",
+            decimal=str(table.decimal or "."),
+            encoding=table.encoding or "utf-8",
+        )
     if suffix in (".parquet", ".pq", ""):
         return dd.read_parquet(address)
     raise ValueError(f"{data}: --dask reads Parquet, CSV and TSV")
 
 
-def _fit(estimator: Any, rows: Any, table: TableOptions, pair_files: PairOptions) -> Constraints:
+def _fit(
+    estimator: Any, rows: Any, table: TableOptions, pair_files: PairOptions
+) -> tuple[Constraints, Preparation | None]:
     """Fit the estimator, and give the pairs in row numbers."""
+    from kempe.cli.cluster_preparation import prepared
     from kempe.constraints import Constraints
     from kempe.dask.parts import Parts
 
-    features, weights = _columns(rows, table)
+    encode = _listed(rows, table.encode)
+    features, weights = _columns(rows, table, encode)
+    preparation = None
+    if encode or table.impute is not None or table.standardise:
+        features, preparation = prepared(features, table, encode)
     numbers, ids = None, None
     files = PairFiles.of(pair_files, table.encoding)
     if table.id_column is not None:
@@ -142,20 +159,32 @@ def _fit(estimator: Any, rows: Any, table: TableOptions, pair_files: PairOptions
         *(each if numbers is None else numbers[each] for each in both), row_names=names
     )
     estimator.fit(features, constraints=constraints, sample_weight=weights)
-    return constraints
+    return constraints, preparation
 
 
-def _columns(rows: Any, table: TableOptions) -> tuple[Any, Any]:
-    """Part the features from the column of weights; what is no number is no feature."""
-    special = [table.id_column, table.weights_column, *(table.ignore or [])]
-    for name in special:
+def _listed(rows: Any, given: Sequence[str] | None) -> list[str]:
+    """Part lists of names at their commas; a column may have a comma in its name."""
+    parts = [[name] if name in rows.columns else name.split(",") for name in given or ()]
+    return [part.strip() for names in parts for part in names if part.strip()]
+
+
+def _columns(rows: Any, table: TableOptions, encode: Sequence[str]) -> tuple[Any, Any]:
+    """Part the features from the column of weights; what is no number must be encoded."""
+    special = [table.id_column, table.weights_column, *_listed(rows, table.ignore)]
+    wanted = _listed(rows, table.columns)
+    for name in [*special, *encode, *wanted]:
         if name is not None and name not in rows.columns:
             listed = ", ".join(map(str, rows.columns))
             raise ValueError(f"there is no column {name!r}; the columns are {listed}")
     kept = [name for name in rows.columns if name not in special]
-    words = [str(name) for name in kept if rows.dtypes[name].kind not in "buif"]
+    if wanted:
+        kept = [name for name in kept if name in wanted or name in encode]
+    words = [str(n) for n in kept if n not in encode and rows.dtypes[n].kind not in "buif"]
     if words:
-        raise ValueError(f"columns without numbers: {', '.join(words)}; leave them out by --ignore")
+        raise ValueError(
+            f"columns without numbers: {', '.join(words)}; use --encode, or leave them out by "
+            "--ignore"
+        )
     weights = None if table.weights_column is None else rows[table.weights_column]
     return rows[kept], weights
 
@@ -200,8 +229,15 @@ def _counted(labels: Any, k: int) -> NDArray[np.int64]:
     return np.bincount(labels, minlength=k)
 
 
-def _write(targets: Targets, estimator: Any, rows: Any, id_column: str | None) -> None:
+def _write(
+    targets: Targets,
+    estimator: Any,
+    rows: Any,
+    id_column: str | None,
+    preparation: Preparation | None,
+) -> None:
     """Write all that was asked for; labels never come together in one memory."""
+    from kempe.model_file import write_model
     from kempe.tables import write_table
 
     if targets.output is not None:
@@ -212,9 +248,20 @@ def _write(targets: Targets, estimator: Any, rows: Any, id_column: str | None) -
             labels.to_parquet(str(targets.output), write_index=False)
     if targets.centers is not None:
         names = [str(name) for name in estimator.feature_names_in_]
-        write_table(targets.centers, names, estimator.cluster_centers_.tolist())
+        centers = estimator.cluster_centers_
+        if preparation is not None:
+            centers = preparation.in_units_of_the_table(centers)
+        write_table(targets.centers, names, centers.tolist())
     if targets.model is not None:
-        estimator.save(targets.model)
+        write_model(targets.model, _alone(estimator, preparation), preparation)
+
+
+def _alone(estimator: Any, preparation: Preparation | None) -> Any:
+    """Give the model for one machine; the names of its columns are those of the preparation."""
+    alone = estimator.on_one_machine()
+    if preparation is not None:
+        vars(alone).pop("feature_names_in_", None)
+    return alone
 
 
 def _labelled(rows: Any, labels: Any, id_column: str | None) -> Any:

@@ -121,7 +121,7 @@ class KempeKMeans(OnOneMachine):
         n_clusters: int = 8,
         *,
         init: Literal["k-means++", "random"] | ArrayLike = "k-means++",
-        n_init: int = 1,
+        n_init: int | Literal["auto"] = 1,
         max_mutations: int | None = None,
         patience: int | None = None,
         time_limit: float | None = None,
@@ -262,7 +262,7 @@ class KempeKMeans(OnOneMachine):
             if problem.n_supernodes >= self.n_clusters:
                 return self._searched(descender, problem)
         best: Found | None = None
-        for rng in self._generator().spawn(self.n_init):
+        for rng in self._generator().spawn(self._n_searches):
             start = partial(self._start, descender, rng)
             try:
                 with self._descent_recorder(descender) as recorder:

@@ -47,7 +47,7 @@ class KempeKMeans(SearchingClusterer):
         Starting centroids. ``"k-means++"`` spreads them out and starts lower; ``"random"`` takes
         supernodes at random. An array is used for the first solution of the search: centroids, of
         shape (n_clusters, n_features), or the cluster of each row, as ``fit(init=labels)``.
-    n_init : int, default=1
+    n_init : int or "auto", default=1
         Independent searches, of which the best is returned. Time grows in proportion; a longer
         search (``max_mutations``) is usually the better use of it.
     size_min, size_max : int, float, array of shape (n_clusters,) or None, default=None
@@ -150,7 +150,7 @@ class KempeKMeans(SearchingClusterer):
         n_clusters: int = 8,
         *,
         init: Literal["k-means++", "random"] | ArrayLike = "k-means++",
-        n_init: int = 1,
+        n_init: int | Literal["auto"] = 1,
         size_min: ArrayLike | None = None,
         size_max: ArrayLike | None = None,
         max_mutations: int | None = None,

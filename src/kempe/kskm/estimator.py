@@ -95,7 +95,7 @@ class KSKM(SearchingClusterer):
         or proves that there is none. ``kempe.kskm.ExactParams`` says more about how.
     init : {"k-means++", "random"} or array of shape (n_clusters, n_features), default="k-means++"
         Starting centroids.
-    n_init : int, default=1
+    n_init : int or "auto", default=1
         Independent searches, of which the best is returned.
     max_mutations : int, default=200
         Mutations after which the search ends; 0 leaves a single descent.
@@ -174,7 +174,7 @@ class KSKM(SearchingClusterer):
         habits: Habits = "text",
         exact: bool | Solver | ExactParams = False,
         init: Literal["k-means++", "random"] | ArrayLike = "k-means++",
-        n_init: int = 1,
+        n_init: int | Literal["auto"] = 1,
         max_mutations: int = 200,
         patience: int | None = None,
         time_limit: float | None = None,

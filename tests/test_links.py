@@ -1,0 +1,63 @@
+"""Links of the pages lead somewhere: between files of Markdown, and in what is built of them."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "docs"))
+
+from check_links import broken_links  # noqa: E402
+
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES += sorted((ROOT / "docs" / "tutorials").glob("*.md"))
+LINK = re.compile(r"(?<!!)\[[^\]]+\]\(([^)\s]+)\)")
+
+
+def anchors(path: Path) -> set[str]:
+    """Anchors that headings of Markdown get."""
+    text = re.sub(r"```.*?```", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+    headings = re.findall(r"^#+ +(.*)$", text, re.MULTILINE)
+    plain = (re.sub(r"[`*{}()\[\],.?!:'/=+&\"]", "", heading.lower()) for heading in headings)
+    found = {re.sub(r"\s", "-", heading.strip()) for heading in plain}
+    return found | set(re.findall(r"^\(([\w-]+)\)=$", text, re.MULTILINE))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_between_pages_lead_somewhere(page):
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    for link in LINK.findall(text):
+        if re.match(r"\w+:", link):
+            continue
+        name, _, anchor = link.partition("#")
+        target = (page.parent / name) if name else page
+        assert target.exists(), link
+        if anchor and target.suffix == ".md":
+            assert anchor in anchors(target), link
+
+
+def test_a_link_that_leads_nowhere_is_found(tmp_path):
+    (tmp_path / "a.html").write_text(
+        '<p id=here><a href="#here">x</a><a href="#gone">x</a><a href="b.html">x</a>'
+        '<a href="sub/#there">x</a><a href="sub/#nowhere">x</a><a href="https://x.org/#y">x</a>'
+        '<img src="none.png">'
+    )
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "index.html").write_text('<h1 id="there">x</h1><a href="../a.html#here">')
+    assert broken_links(tmp_path) == [
+        "a.html: #gone",
+        "a.html: b.html",
+        "a.html: sub/#nowhere",
+        "a.html: none.png",
+    ]
+
+
+def test_the_built_pages_have_no_link_that_leads_nowhere():
+    built = ROOT / "docs" / "_build" / "html"
+    if not (built / "index.html").exists():
+        pytest.skip("make docs builds the pages, and follows their links")
+    assert broken_links(built) == []
