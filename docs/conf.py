@@ -59,6 +59,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "kempe"
 html_static_path = ["_static"]
 html_css_files = ["kempe.css"]
+html_favicon = "_static/favicon.svg"
 html_show_sourcelink = False
 html_theme_options = {
     "github_url": "https://github.com/kempe-clustering/kempe",
