@@ -498,3 +498,23 @@ def test_the_serial_share_is_that_of_amdahls_law(script):
     assert walls(1, 10, 5, 1, 1).serial_share(2) == 0
     assert walls(1, 10, 6, 1, 1).serial_share(2) == pytest.approx(0.2)
     assert walls(1, 10, 11, 1, 1).serial_share(2) == 1
+
+
+def test_alternatives_measure_what_is_installed_and_name_the_rest(script, capsys, monkeypatch):
+    alternatives = script("alternatives")
+    monkeypatch.setattr(alternatives, "SETS", {"iris": alternatives.SETS["iris"]})
+    monkeypatch.setattr(alternatives, "is_there", lambda package: package.module == "kempe")
+    alternatives.main(seeds=1)
+    shown = capsys.readouterr()
+    assert "0 of 435" in shown.out
+    assert "pip install active-semi-supervised-clustering k-means-constrained" in shown.err
+
+
+def test_an_alternative_that_fails_is_counted_and_named(script):
+    alternatives = script("alternatives")
+
+    def fails(problem, seed):
+        raise LookupError
+
+    package = alternatives.Package("broken", "kempe", "kempe", fails)
+    assert alternatives.row(package, "iris", 2)[1:4] == ["iris", "0 of 2, LookupError", "–"]
