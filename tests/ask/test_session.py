@@ -1,0 +1,331 @@
+"""Sessions of questions."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.metrics import adjusted_rand_score
+from typer.testing import CliRunner
+
+from kempe import Constraints, FileFormatError
+from kempe.ask import STRATEGIES, Proposal, Session
+from kempe.cli import app
+
+TOGETHER, APART = "together", "apart"
+
+
+def blobs(n=60, k=3, d=2, seed=0):
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(k, size=n)
+    return 4 * rng.normal(size=(k, d))[truth] + rng.normal(size=(n, d)), truth
+
+
+def play(session, truth, questions):
+    for _ in range(questions):
+        question = session.next()
+        if question is None:
+            return
+        first, second = question.rows
+        session.answer(question.pair, TOGETHER if truth[first] == truth[second] else APART)
+
+
+def assert_holds(session):
+    violations = session.constraints.violations(session.labels_)
+    assert not violations.must_link.size
+    assert not violations.cannot_link.size
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_every_strategy_asks_what_nobody_knows_and_clusters_obey(strategy):
+    X, truth = blobs(40)
+    session = Session(X, 3, strategy=strategy, random_state=0)
+    for _ in range(25):
+        question = session.next()
+        if question is None:
+            break
+        assert session._ledger.known.relation(*question.rows) is None
+        assert question.why
+        first, second = question.rows
+        session.answer(question.pair, TOGETHER if truth[first] == truth[second] else APART)
+        assert_holds(session)
+    assert not session.conflicts
+
+
+@pytest.mark.parametrize("strategy", ["auto", "explore-consolidate", "random"])
+def test_questions_end_when_everything_is_known(strategy):
+    X, truth = blobs(14, 2)
+    session = Session(X, 2, strategy=strategy, random_state=0)
+    play(session, truth, 100)
+    assert session.next() is None
+    assert adjusted_rand_score(truth, session.labels_) == 1.0
+
+
+@pytest.mark.parametrize("strategy", ["auto", "random", "super-instances"])
+def test_what_nobody_could_say_is_not_asked_again(strategy):
+    X, _ = blobs(20)
+    session = Session(X, 3, strategy=strategy, random_state=0)
+    seen = set()
+    for number in range(30):
+        question = session.next()
+        if question is None:
+            break
+        pair = tuple(sorted(question.rows))
+        assert pair not in seen
+        seen.add(pair)
+        session.skip(question.pair) if number % 2 else session.answer(question.pair, "unsure")
+
+
+def test_answers_help_more_than_random_ones():
+    rng = np.random.default_rng(0)
+    angle = rng.uniform(0, 2 * np.pi, 120)
+    truth = np.arange(120) % 2
+    X = np.column_stack([np.cos(angle), np.sin(angle)]) * (1 + 2 * truth)[:, None]
+    ours, chance = Session(X, 2, random_state=0), Session(X, 2, strategy="random", model="plain")
+    for session in (ours, chance):
+        play(session, truth, 30)
+    assert ours.chosen_ == "spread"
+    assert adjusted_rand_score(truth, ours.labels_) > 0.9
+    assert adjusted_rand_score(truth, chance.labels_) < 0.5
+
+
+def test_undo_brings_back_what_was():
+    X, truth = blobs()
+    session = Session(X, 3, random_state=0)
+    play(session, truth, 5)
+    before = (session.labels_.copy(), session.next(), session.answers)
+    session.answer(session.next().pair, APART)
+    session.undo()
+    assert (session.labels_ == before[0]).all()
+    assert (session.next(), session.answers) == before[1:]
+    for _ in range(5):
+        assert session.undo()
+    assert not session.undo()
+    assert session.answers == []
+
+
+def test_what_was_retracted_no_longer_holds_and_can_be_brought_back():
+    session = Session(blobs()[0], 3, random_state=0)
+    session.answer((0, 1), TOGETHER)
+    session.answer((2, 3), APART)
+    session.retract((1, 0))
+    assert [one.rows for one in session.answers] == [(2, 3)]
+    assert session.constraints.must_link.size == 0
+    session.undo()
+    assert [one.rows for one in session.answers] == [(0, 1), (2, 3)]
+    with pytest.raises(ValueError, match="nothing was said"):
+        session.retract((5, 6))
+
+
+def test_a_contradiction_is_proven_in_ids_and_left_out():
+    X, _ = blobs(10)
+    session = Session(X, 3, ids=list("abcdefghij"), random_state=0)
+    session.answer(("g", "h"), TOGETHER)
+    session.answer(("a", "b"), TOGETHER)
+    session.answer(("b", "c"), TOGETHER)
+    session.answer(("c", "a"), APART)
+    (conflict,) = session.conflicts
+    assert "a = b = c" in conflict.proof or "c = b = a" in conflict.proof
+    assert {one.rows for one in conflict.others} == {(0, 1), (1, 2)}
+    assert_holds(session)
+    session.retract(("a", "b"))
+    assert session.conflicts == []
+    assert session.labels_[2] != session.labels_[0]
+
+
+def test_more_kinds_than_clusters_are_a_conflict():
+    session = Session(blobs(10)[0], 2, random_state=0)
+    session.answer((0, 1), APART)
+    session.answer((1, 2), APART)
+    session.answer((4, 5), APART)
+    session.answer((0, 2), APART)
+    (conflict,) = session.conflicts
+    assert {one.rows for one in conflict.others} == {(0, 1), (1, 2)}
+    assert "at least 3 clusters" in conflict.proof
+    assert conflict.certificate.verify(Constraints(cannot_link=[(0, 1), (1, 2), (0, 2)]), 2)
+
+
+def test_labels_make_pairs():
+    session = Session(blobs()[0], 3, random_state=0)
+    session.label([0, 1, 2], "big")
+    session.label([5], "small")
+    session.label([6, 7], "small")
+    labels = session.labels_
+    assert len(set(labels[[0, 1, 2]])) == 1
+    assert len(set(labels[[5, 6, 7]])) == 1
+    assert labels[0] != labels[5]
+    session.undo()
+    assert len(session.answers) == 3
+
+
+def test_the_score_is_the_share_of_answers_that_were_predicted():
+    X, truth = blobs()
+    session = Session(X, 3, random_state=0)
+    assert np.isnan(session.score())
+    hits = []
+    for _ in range(15):
+        question = session.next()
+        first, second = question.rows
+        same = session.labels_[first] == session.labels_[second]
+        said = truth[first] == truth[second]
+        hits.append(same == said)
+        session.answer(question.pair, TOGETHER if said else APART)
+    assert session.score() == pytest.approx(np.mean(hits))
+    assert session.curve()[-1] == pytest.approx(session.score())
+
+
+def test_a_log_brings_back_the_same_session(tmp_path):
+    X, truth = blobs()
+    log = tmp_path / "log.jsonl"
+    with Session(X, 3, log=log, random_state=0) as session:
+        play(session, truth, 12)
+        session.undo()
+        session.search()
+        play(session, truth, 4)
+        session.label([1, 2], "x")
+        wanted = (session.labels_.tolist(), session.next(), session.answers, session.score())
+    with Session(X, 3, log=log, random_state=99) as again:
+        assert (again.labels_.tolist(), again.next(), again.answers, again.score()) == wanted
+
+
+def test_what_was_answered_survives_a_kill(tmp_path):
+    log = tmp_path / "log.jsonl"
+    program = textwrap.dedent(f"""
+        import os, signal
+        import numpy as np
+        from kempe.ask import Session
+        X = np.random.default_rng(0).normal(size=(30, 2))
+        session = Session(X, 3, log={str(log)!r}, random_state=0)
+        for number in range(4):
+            session.answer((number, number + 10), "apart")
+        os.kill(os.getpid(), signal.SIGKILL)
+    """)
+    done = subprocess.run([sys.executable, "-c", program], check=False)
+    assert done.returncode == -signal.SIGKILL
+    with log.open("ab") as file:
+        file.write(b'{"event":"answer","rows":[7,')  # what a kill may leave of a line
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    with Session(X, 3, log=log) as session:
+        assert [one.rows for one in session.answers] == [(n, n + 10) for n in range(4)]
+        session.answer((8, 9), TOGETHER)
+    lines = log.read_text().splitlines()
+    assert len(lines) == 6
+    assert all(json.loads(line) for line in lines)
+
+
+def test_a_log_of_something_else_is_refused(tmp_path):
+    X, _ = blobs()
+    log = tmp_path / "log.jsonl"
+    Session(X, 3, log=log).close()
+    with pytest.raises(ValueError, match="other data"):
+        Session(X + 1, 3, log=log)
+    with pytest.raises(ValueError, match="3 clusters"):
+        Session(X, 4, log=log)
+    for text in ("a,b\n", "[1]\n", '{"kind": "other"}\n'):
+        (tmp_path / "foreign").write_text(text)
+        with pytest.raises(FileFormatError):
+            Session(X, 3, log=tmp_path / "foreign")
+    with log.open("a") as file:
+        file.write('{"event": "answer", "rows": [1]}\n')
+    with pytest.raises(FileFormatError):
+        Session(X, 3, log=log)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there is no lock")
+def test_two_sessions_do_not_write_one_log(tmp_path):
+    X, _ = blobs()
+    with (
+        Session(X, 3, log=tmp_path / "log"),
+        pytest.raises(ValueError, match="in use"),
+    ):
+        Session(X, 3, log=tmp_path / "log")
+    Session(X, 3, log=tmp_path / "log").close()
+
+
+@pytest.mark.parametrize("model", ["plain", "spread"])
+def test_a_fit_with_what_was_exported_finds_the_same_clusters(tmp_path, model, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    X, truth = blobs(80, seed=3)
+    ids = [f"row {number}" for number in range(80)]
+    session = Session(X, 3, ids=ids, model=model, random_state=0)
+    play(session, truth, 25)
+    files = session.export("out")
+    assert {path.name for path in files} >= {"answers.csv", "must_link.csv", "labels.csv"}
+    table = ["id,a,b", *(f"{i},{x!r},{y!r}" for i, (x, y) in zip(ids, X.tolist(), strict=True))]
+    Path("data.csv").write_text("\n".join(table) + "\n")
+    arguments = ["fit", "data.csv", "-k", "3", "--id-column", "id", "--max-mutations", "0"]
+    arguments += ["--constraints", "out/constraints.json", "--init-labels", "out/labels.csv"]
+    done = CliRunner().invoke(app, [*arguments, "-o", "again.csv"])
+    assert done.exit_code == 0, done.output
+    again = [line.rsplit(",")[-1] for line in Path("again.csv").read_text().splitlines()[1:]]
+    assert adjusted_rand_score(session.labels_, again) == 1.0
+
+
+def test_a_strategy_of_ones_own(tmp_path):
+    class InOrder:
+        def propose(self, view):
+            for row in range(1, len(view.X)):
+                if view.is_open(0, row):
+                    return Proposal(0, row, "the next one")
+            return None
+
+    session = Session(blobs(6)[0], 3, strategy=InOrder())
+    assert session.next().rows == (0, 1)
+    session.answer((0, 1), TOGETHER)
+    assert session.next().rows == (0, 2)
+
+
+def test_known_pairs_hold_from_the_beginning():
+    X, _ = blobs()
+    session = Session(X, 3, constraints=Constraints([(0, 1)], [(0, 2)]), random_state=0)
+    assert_holds(session)
+    session.answer((1, 2), TOGETHER)
+    assert len(session.conflicts) == 1
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda s: s.answer((0, 0), TOGETHER), "two different rows"),
+        (lambda s: s.answer((0, 99), TOGETHER), "no row 99"),
+        (lambda s: s.answer((0, 1, 2), TOGETHER), "two rows"),
+        (lambda s: s.answer((0, 1), "maybe"), "one of together"),
+        (lambda s: s.answer((0, 1), TOGETHER, confidence=2), "between 0 and 1"),
+        (lambda s: s.label([], "x"), "at least one row"),
+    ],
+)
+def test_wrong_answers_are_refused_and_leave_nothing(call, message):
+    session = Session(blobs(10)[0], 3)
+    with pytest.raises(ValueError, match=message):
+        call(session)
+    assert session.answers == []
+
+
+def test_wrong_arguments_are_refused():
+    X, _ = blobs(10)
+    for arguments in (
+        {"n_clusters": 1},
+        {"n_clusters": 11},
+        {"n_clusters": 3, "strategy": "best"},
+        {"n_clusters": 3, "model": "best"},
+        {"n_clusters": 3, "ids": ["a"]},
+        {"n_clusters": 3, "ids": ["a"] * 10},
+    ):
+        with pytest.raises(ValueError):
+            Session(X, **arguments)
+
+
+@pytest.mark.slow
+def test_many_rows_are_no_hindrance():
+    X, truth = blobs(20_000, 5, 8)
+    session = Session(X, 5, random_state=0)
+    play(session, truth, 8)
+    assert_holds(session)
+    assert len(session.spread.sites.points) <= 1200
