@@ -8,10 +8,11 @@ import time
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import linear_sum_assignment
 
 from kempe.ask.answers import SAID, Answer, Conflict, Ledger, Said, answers_of
 from kempe.ask.cobras import SuperInstances
@@ -26,6 +27,9 @@ from kempe.constraints import Constraints
 from kempe.engine import KempeKMeans
 from kempe.engine.warm import mended_labels
 from kempe.exceptions import FileFormatError
+
+if TYPE_CHECKING:
+    from kempe.studio.widget import Widget
 
 STRATEGIES: dict[str, Callable[[], Strategy]] = {
     "auto": Spreading,
@@ -358,7 +362,8 @@ class Session:
             return plain
         self._chosen = "spread"
         labels = self._spreading().labels(votes, known)
-        return mended_labels(self.X, self.constraints, labels, self.n_clusters, self._seed)
+        found = mended_labels(self.X, self.constraints, labels, self.n_clusters, self._seed)
+        return _numbered_like(found, self._base, self.n_clusters)
 
     def _plain_labels(self) -> NDArray[np.int32]:
         if self._plain is None:
@@ -436,6 +441,12 @@ class Session:
         with self._lock:
             return export_session(self, Path(folder))
 
+    def widget(self) -> Widget:
+        """Show the page of ``kempe studio`` in a notebook: ``pip install "kempe[widget]"``."""
+        from kempe.studio.widget import widget_of
+
+        return widget_of(self)
+
     def close(self) -> None:
         """Let go of the log."""
         self._log.close()
@@ -478,6 +489,15 @@ class Session:
         if first == second:
             raise ValueError(f"a pair has two different rows, got {pair[0]!r} twice")
         return first, second
+
+
+def _numbered_like(
+    labels: NDArray[np.int32], others: NDArray[np.int32], k: int
+) -> NDArray[np.int32]:
+    """Give clusters the numbers of those that they share most rows with."""
+    shared = np.bincount(labels * np.int64(k) + others, minlength=k * k).reshape(k, k)
+    _, number = linear_sum_assignment(-shared)
+    return np.asarray(number[labels], dtype=np.int32)
 
 
 def _left(events: list[Event]) -> int:

@@ -90,7 +90,7 @@ class Spreading(Strategy):
         found = []
         for site in best:
             members = sites.members(site)
-            why = f"stands for others like it, and what it is is {_told(float(doubt[site]))}"
+            why = f"stands for others like it, and its kind is {_told(float(doubt[site]))}"
             found.append((int(members[is_free[members]][0]), why))
         return found
 

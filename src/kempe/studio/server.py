@@ -1,0 +1,339 @@
+"""The server of the page: for one person, on this machine, with nothing from elsewhere.
+
+Who knows the token, which is in the address that is printed, gets a cookie that other sites can
+neither read nor send. A request with a foreign Host or Origin is refused before it is looked at.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import secrets
+import socket
+import threading
+from http import HTTPStatus
+from http.cookies import CookieError, SimpleCookie
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib import resources
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from kempe.ask.export import files_of
+from kempe.report.html import style
+from kempe.studio.state import Desk, do
+
+# What a request may send, and how long it may take to do so.
+MOST_BYTES = 64 * 1024
+SECONDS = 20.0
+# Requests that are answered at once; others wait for their turn.
+AT_ONCE = 16
+WAITING = 2048
+
+HOME = "127.0.0.1"
+
+HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+        "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+STATIC = {
+    "/studio.js": ("studio.js", "text/javascript; charset=utf-8"),
+    "/studio.css": ("studio.css", "text/css; charset=utf-8"),
+}
+
+
+class Studio:
+    """Serves the page of a session.
+
+    Parameters
+    ----------
+    desk
+        What is shown.
+    host, port
+        Where to listen; port 0 takes any that is free.
+    report
+        Makes the report of the present clusters, as HTML.
+    """
+
+    def __init__(self, desk: Desk, *, host: str = HOME, port: int = 0, report: Any = None) -> None:
+        self.desk = desk
+        self.token = secrets.token_urlsafe(32)
+        self.report = report
+        self.lock = threading.Lock()
+        self._server = _Server((host, port), self)
+        self.host, self.port = host, int(self._server.server_address[1])
+
+    @property
+    def address(self) -> str:
+        """Where the page is, with the token."""
+        host = HOME if self.host in ("0.0.0.0", "") else self.host
+        shown = f"[{host}]" if ":" in host else host
+        return f"http://{shown}:{self.port}/?token={self.token}"
+
+    @property
+    def hosts(self) -> set[str]:
+        """What a browser on this machine may call the server."""
+        names = {HOME, "localhost", "[::1]"}
+        if self.host not in (HOME, "localhost", "::1"):
+            names |= {self.host, socket.gethostname()}
+        return {f"{name}:{self.port}" for name in names}
+
+    def serve(self) -> None:
+        """Answer requests until ``stop`` is called or Ctrl-C is pressed."""
+        self._server.serve_forever(poll_interval=0.2)
+
+    def start(self) -> None:
+        """Answer requests in a thread of its own."""
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def stop(self) -> None:
+        """Answer no more requests."""
+        self._server.shutdown()
+        self._server.server_close()
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = WAITING
+    allow_reuse_address = False
+
+    def __init__(self, address: tuple[str, int], studio: Studio) -> None:
+        if ":" in address[0]:
+            self.address_family = socket.AF_INET6
+        self.studio = studio
+        self._turns = threading.BoundedSemaphore(AT_ONCE)
+        super().__init__(address, _Handler)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Let so many requests in at once, and the others wait."""
+        self._turns.acquire()
+        try:
+            super().process_request(request, client_address)
+        except BaseException:
+            self._turns.release()
+            raise
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        """Answer one request."""
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._turns.release()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing of clients that went away."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: _Server
+    server_version = "kempe"
+    sys_version = ""
+    timeout = SECONDS
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Write nothing: addresses hold the token."""
+
+    @property
+    def studio(self) -> Studio:
+        """What is served."""
+        return self.server.studio
+
+    def do_GET(self) -> None:
+        """Give the page, or what it asks for."""
+        if not self._is_from_here():
+            return
+        parts = urlsplit(self.path)
+        query = parse_qs(parts.query)
+        if parts.path == "/" and self._is_token(query.get("token", [""])[0]):
+            self._admit()
+        elif self._is_admitted():
+            self._give(parts.path, query)
+
+    def do_POST(self) -> None:
+        """Do what the page asks for, and give what it shows then."""
+        if not self._is_from_here(must_say=True) or not self._is_admitted():
+            return
+        body = self._body()
+        if body is None:
+            return
+        desk = self.studio.desk
+        with self.studio.lock:
+            if body.get("version") not in (None, desk.session.version):
+                self._send_json({"error": "changed elsewhere", **desk.state()}, HTTPStatus.CONFLICT)
+                return
+            try:
+                do(desk, urlsplit(self.path).path.removeprefix("/do/"), body)
+            except (ValueError, TypeError) as error:
+                self._refuse(HTTPStatus.BAD_REQUEST, str(error))
+                return
+            self._send_json(desk.state())
+
+    # Who asks
+
+    def _is_from_here(self, *, must_say: bool = False) -> bool:
+        """Refuse what a page of another site, or a name that points here, has sent."""
+        hosts = self.studio.hosts
+        origin = self.headers.get("Origin")
+        site = self.headers.get("Sec-Fetch-Site", "same-origin")
+        foreign = origin is not None and origin not in {f"http://{host}" for host in hosts}
+        silent = must_say and self.headers.get("X-Kempe") != "studio"
+        first = self.path.startswith("/?token=") and site in ("none", "cross-site", "same-site")
+        elsewhere = site not in ("same-origin", "none") and not first
+        if self.headers.get("Host") not in hosts or foreign or silent or elsewhere:
+            self._refuse(HTTPStatus.FORBIDDEN, "this page is for this machine alone")
+            return False
+        return True
+
+    def _is_token(self, given: str) -> bool:
+        return hmac.compare_digest(given.encode(), self.studio.token.encode())
+
+    @property
+    def _cookie(self) -> str:
+        return f"kempe-studio-{self.studio.port}"
+
+    def _admit(self) -> None:
+        self.send_response(HTTPStatus.SEE_OTHER)
+        cookie = f"{self._cookie}={self.studio.token}; Path=/; HttpOnly; SameSite=Strict"
+        self.send_header("Set-Cookie", cookie)
+        self.send_header("Location", "/")
+        self._send_body(b"", "text/plain")
+
+    def _is_admitted(self) -> bool:
+        try:
+            cookies = SimpleCookie(self.headers.get("Cookie", ""))
+        except CookieError:
+            cookies = SimpleCookie()
+        given = cookies[self._cookie].value if self._cookie in cookies else ""
+        if self._is_token(given):
+            return True
+        self._refuse(HTTPStatus.FORBIDDEN, "open the address that kempe studio has printed")
+        return False
+
+    def _body(self) -> dict[str, Any] | None:
+        """Read what was sent, if it is small and plain."""
+        length = self.headers.get("Content-Length", "")
+        if not length.isdecimal() or "Transfer-Encoding" in self.headers:
+            self._refuse(HTTPStatus.LENGTH_REQUIRED, "say how long the request is")
+            return None
+        if int(length) > MOST_BYTES:
+            self.close_connection = True
+            self._refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "the request is too long")
+            return None
+        if self.headers.get_content_type() != "application/json":
+            self._refuse(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "the request is no JSON")
+            return None
+        try:
+            body = json.loads(self.rfile.read(int(length)))
+        except (ValueError, RecursionError):
+            body = None
+        if not isinstance(body, dict):
+            self._refuse(HTTPStatus.BAD_REQUEST, "the request is no JSON object")
+            return None
+        return body
+
+    # What is given
+
+    def _give(self, path: str, query: dict[str, list[str]]) -> None:
+        if path == "/favicon.ico":
+            self._send(b"", "image/x-icon", HTTPStatus.NO_CONTENT)
+        elif path == "/":
+            self._send(resource("studio.html").encode(), "text/html; charset=utf-8")
+        elif path in STATIC:
+            name, kind = STATIC[path]
+            text = style() + resource(name) if name.endswith(".css") else resource(name)
+            self._send(text.encode(), kind)
+        elif path.startswith("/get/"):
+            self._give_data(path.removeprefix("/get/"), query)
+        elif path.startswith("/export/"):
+            self._give_export(path.removeprefix("/export/"))
+        else:
+            self._refuse(HTTPStatus.NOT_FOUND, "there is nothing here")
+
+    def _give_data(self, name: str, query: dict[str, list[str]]) -> None:
+        desk = self.studio.desk
+        with self.studio.lock:
+            if name == "state":
+                seen = query.get("version", [""])[0]
+                if seen == str(desk.session.version):
+                    self._send(b"", "text/plain", HTTPStatus.NO_CONTENT)
+                else:
+                    self._send_json(desk.state())
+            elif name == "map":
+                self._send(desk.positions(), "application/octet-stream")
+            elif name == "labels":
+                self._send(desk.labels(), "application/octet-stream")
+            elif name == "pairs":
+                self._send_json(desk.pairs())
+            elif name in ("row", "image"):
+                self._give_row(name, query)
+            else:
+                self._refuse(HTTPStatus.NOT_FOUND, "there is nothing here")
+
+    def _give_row(self, name: str, query: dict[str, list[str]]) -> None:
+        desk = self.studio.desk
+        row = _number(query, "row", len(desk.session.X))
+        column = _number(query, "column", len(desk.cells.names)) if name == "image" else 0
+        found = None if row is None or column is None else desk.cells.image(row, column)
+        if row is not None and name == "row":
+            self._send_json(desk.card(row))
+        elif found is not None:
+            self._send(*found)
+        else:
+            self._refuse(HTTPStatus.NOT_FOUND, "there is no such row or picture")
+
+    def _give_export(self, name: str) -> None:
+        with self.studio.lock:
+            if name == "report.html" and self.studio.report is not None:
+                text, kind = self.studio.report(), "text/html; charset=utf-8"
+            elif name in (files := files_of(self.studio.desk.session)):
+                text = files[name]
+                kind = "application/json" if name.endswith(".json") else "text/csv; charset=utf-8"
+            else:
+                self._refuse(HTTPStatus.NOT_FOUND, "there is no such file")
+                return
+        self._send(
+            text.encode(), kind, extra={"Content-Disposition": f'attachment; filename="{name}"'}
+        )
+
+    def _send_json(self, value: Any, status: HTTPStatus = HTTPStatus.OK) -> None:
+        self._send(json.dumps(value, allow_nan=False).encode(), "application/json", status)
+
+    def _refuse(self, status: HTTPStatus, why: str) -> None:
+        self._send_json({"error": why}, status)
+
+    def _send(
+        self,
+        content: bytes,
+        kind: str,
+        status: HTTPStatus = HTTPStatus.OK,
+        extra: dict[str, str] | None = None,
+    ) -> None:
+        self.send_response(status)
+        for name, value in (extra or {}).items():
+            self.send_header(name, value)
+        self._send_body(content, kind)
+
+    def _send_body(self, content: bytes, kind: str) -> None:
+        for name, value in HEADERS.items():
+            self.send_header(name, value)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+
+def resource(name: str) -> str:
+    """Give a file of this room."""
+    return resources.files("kempe.studio").joinpath(name).read_text(encoding="utf-8")
+
+
+def _number(query: dict[str, list[str]], name: str, most: int) -> int | None:
+    text = query.get(name, [""])[0]
+    return int(text) if text.isdecimal() and len(text) < 12 and int(text) < most else None
