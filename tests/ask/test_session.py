@@ -120,8 +120,20 @@ def test_what_was_retracted_no_longer_holds_and_can_be_brought_back():
     assert session.constraints.must_link.size == 0
     session.undo()
     assert [one.rows for one in session.answers] == [(0, 1), (2, 3)]
-    with pytest.raises(ValueError, match="nothing was said"):
-        session.retract((5, 6))
+    for wrong in (((5, 6), None), ((2, 3), TOGETHER)):
+        with pytest.raises(ValueError, match="nothing like that was said"):
+            session.retract(*wrong)
+
+
+def test_one_of_two_answers_about_a_pair_can_be_taken_back():
+    session = Session(blobs()[0], 3, random_state=0)
+    session.answer((0, 1), TOGETHER)
+    session.answer((1, 0), APART)
+    assert len(session.conflicts) == 1
+    session.retract((0, 1), TOGETHER)
+    assert [one.said for one in session.answers] == [APART]
+    assert session.conflicts == []
+    assert session.labels_[0] != session.labels_[1]
 
 
 def test_a_contradiction_is_proven_in_ids_and_left_out():

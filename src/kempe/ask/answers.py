@@ -222,8 +222,8 @@ def answers_of(events: Iterable[Event]) -> tuple[list[Answer], list[tuple[int, i
     leaders: dict[str, int] = {}
     for event in done:
         if event["event"] == "retract":
-            key = tuple(sorted(event["rows"]))
-            answers = [one for one in answers if one.key != key]
+            key, said = tuple(sorted(event["rows"])), event.get("said")
+            answers = [one for one in answers if one.key != key or said not in (None, one.said)]
         elif event["event"] == "skip":
             skipped.append((min(event["rows"]), max(event["rows"])))
         elif event["event"] == "label":

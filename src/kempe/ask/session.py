@@ -286,19 +286,23 @@ class Session:
             self._happen("undo")
             return True
 
-    def retract(self, pair: Sequence[Any]) -> None:
+    def retract(self, pair: Sequence[Any], said: Said | None = None) -> None:
         """Take back what was said about a pair, whenever that was.
 
         Parameters
         ----------
         pair
             Two ids, or row numbers if there are no ids.
+        said
+            Take back this answer alone, where a pair has contradicting ones; all by default.
         """
         with self._lock:
             rows = self._rows_of(pair)
-            if all(one.key != (min(rows), max(rows)) for one in self._ledger.answers):
-                raise ValueError(f"nothing was said about {self._named(rows)}")
-            self._happen("retract", rows=list(rows))
+            key = (min(rows), max(rows))
+            told = [one for one in self._ledger.answers if one.key == key]
+            if not any(said in (None, one.said) for one in told):
+                raise ValueError(f"nothing like that was said about {self._named(rows)}")
+            self._happen("retract", rows=list(rows), said=said)
 
     def search(self) -> None:
         """Search on from the present clusters; what follows is mended from the result."""

@@ -204,7 +204,7 @@ def do(desk: Desk, action: str, body: dict[str, Any]) -> None:
         elif action == "skip":
             session.skip(pair)
         elif action == "retract":
-            session.retract(pair)
+            session.retract(pair, body.get("said"))
         else:
             raise ValueError(f"nothing is called {action!r}")
     desk.note_change(before)

@@ -98,7 +98,7 @@
   function takeBack(one) {
     const button = made("button", "Take back");
     button.setAttribute("aria-label", `Take back: ${one.ids[0]} and ${one.ids[1]} ${one.said}`);
-    button.addEventListener("click", () => act("retract", { rows: one.rows }, "Taken back."));
+    button.addEventListener("click", () => act("retract", { rows: one.rows, said: one.said }, "Taken back."));
     return button;
   }
 
