@@ -143,6 +143,7 @@ bench-docs: $(VENV)/.test  ## measure every table of the documentation (wants a 
 	$(BIN)/python benchmarks/rivals.py programs --out $(TABLES)/programs.md
 	$(BIN)/python benchmarks/rivals.py swaps --out $(TABLES)/swaps.md
 	$(BIN)/python benchmarks/ablations.py mwis --out $(TABLES)/mwis.md
+	$(BIN)/python benchmarks/questions.py --out $(TABLES)/questions.md
 	$(BIN)/python benchmarks/ablations.py three-colour --out $(TABLES)/three_colour.md
 
 bench-dask: $(VENV)/.test  ## cluster 20,000,000 rows on two workers, beside one machine and dask-ml (23 GB, an hour)
