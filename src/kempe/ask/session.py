@@ -18,6 +18,7 @@ from kempe.ask.answers import SAID, Answer, Conflict, Ledger, Said, answers_of
 from kempe.ask.cobras import SuperInstances
 from kempe.ask.export import export_session
 from kempe.ask.log import Event, Log
+from kempe.ask.mending import mended_labels
 from kempe.ask.npu import NormalisedUncertainty
 from kempe.ask.simple import ExploreConsolidate, Random, Uncertainty
 from kempe.ask.spread import Spread
@@ -25,7 +26,6 @@ from kempe.ask.spreading import Spreading
 from kempe.ask.strategy import Strategy, View
 from kempe.constraints import Constraints
 from kempe.engine import KempeKMeans
-from kempe.engine.warm import mended_labels
 from kempe.exceptions import FileFormatError
 
 if TYPE_CHECKING:

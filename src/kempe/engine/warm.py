@@ -12,12 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kempe import _core
-from kempe.constraints import Constraints
 from kempe.exact.assigner import ExactAssigner
 from kempe.graph import CannotLinkGraph
 from kempe.problem import Colours, Problem
 from kempe.search.descent import Context
-from kempe.search.empty import full_solution
 from kempe.search.first_colouring import first_colouring
 
 # Parts of the graph up to so many supernodes are repaired exactly, with so much effort at most.
@@ -210,34 +208,3 @@ def _chain(graph: CannotLinkGraph, colours: Colours, start: int, target: int) ->
         chain |= more
         waiting.extend(more)
     return chain
-
-
-def mended_labels(
-    X: NDArray[np.float64],
-    constraints: Constraints,
-    labels: NDArray[np.int32],
-    n_clusters: int,
-    seed: int = 0,
-) -> NDArray[np.int32]:
-    """Give labels in which all pairs hold and few rows have another cluster, without a descent.
-
-    Parameters
-    ----------
-    X
-        All rows.
-    constraints
-        Pairs that must hold.
-    labels
-        Cluster of each row, whatever the constraints.
-    n_clusters
-        Number of clusters.
-    seed
-        Of the heuristics, where mending is hard.
-    """
-    problem = Problem.build(X, constraints, n_clusters=n_clusters)
-    context = Context(problem, np.random.default_rng(seed), _core.Stopper())
-    colours = colours_of_labels(context, checked_labels(labels, problem.n_rows, n_clusters))
-    found = full_solution(problem, colours).colours
-    if not problem.is_proper(found):
-        raise AssertionError("internal error: a clustering violates a cannot-link pair")
-    return problem.labels(found)
