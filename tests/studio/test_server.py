@@ -268,6 +268,21 @@ def test_it_listens_on_this_machine_alone(studio):
     assert len(studio.token) > 40
 
 
+@pytest.mark.parametrize(
+    ("host", "called"),
+    [
+        ("127.0.0.1", {"127.0.0.1", "localhost", "[::1]"}),
+        ("0.0.0.0", {"127.0.0.1", "localhost", "[::1]", "192.168.1.5", "[fe80::1]"}),
+    ],
+)
+def test_names_that_others_make_point_here_are_refused(studio, host, called):
+    studio.host = host
+    names = {"127.0.0.1", "localhost", "[::1]", "192.168.1.5", "[fe80::1]", "evil.example", ""}
+    assert {name for name in names if studio.is_called(f"{name}:{studio.port}")} == called
+    assert not studio.is_called("127.0.0.1:1")
+    assert not studio.is_called("127.0.0.1")
+
+
 def test_answers_of_many_threads_are_all_kept(studio):
     def ask(number):
         return request(studio, "POST", "/do/label", {"rows": [number], "name": f"n{number % 2}"})[0]

@@ -15,6 +15,7 @@ from http import HTTPStatus
 from http.cookies import CookieError, SimpleCookie
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib import resources
+from ipaddress import ip_address
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -30,6 +31,7 @@ AT_ONCE = 16
 WAITING = 2048
 
 HOME = "127.0.0.1"
+EVERYWHERE = ("0.0.0.0", "::", "")
 
 HEADERS = {
     "Content-Security-Policy": (
@@ -73,17 +75,22 @@ class Studio:
     @property
     def address(self) -> str:
         """Where the page is, with the token."""
-        host = HOME if self.host in ("0.0.0.0", "") else self.host
+        host = HOME if self.host in EVERYWHERE else self.host
         shown = f"[{host}]" if ":" in host else host
         return f"http://{shown}:{self.port}/?token={self.token}"
 
-    @property
-    def hosts(self) -> set[str]:
-        """What a browser on this machine may call the server."""
-        names = {HOME, "localhost", "[::1]"}
-        if self.host not in (HOME, "localhost", "::1"):
-            names |= {self.host, socket.gethostname()}
-        return {f"{name}:{self.port}" for name in names}
+    def is_called(self, host: str) -> bool:
+        """Whether a browser may call the server so.
+
+        A name that another site has made point here is refused. Numbers cannot be made to, so where
+        the server listens everywhere any of them will do.
+        """
+        name, _, port = host.rpartition(":")
+        if port != str(self.port):
+            return False
+        if name in (HOME, "localhost", "[::1]", self.host, f"[{self.host}]"):
+            return True
+        return self.host in EVERYWHERE and _is_address(name.strip("[]"))
 
     def serve(self) -> None:
         """Answer requests until ``stop`` is called or Ctrl-C is pressed."""
@@ -179,14 +186,13 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _is_from_here(self, *, must_say: bool = False) -> bool:
         """Refuse what a page of another site, or a name that points here, has sent."""
-        hosts = self.studio.hosts
-        origin = self.headers.get("Origin")
+        host, origin = self.headers.get("Host", ""), self.headers.get("Origin")
         site = self.headers.get("Sec-Fetch-Site", "same-origin")
-        foreign = origin is not None and origin not in {f"http://{host}" for host in hosts}
+        foreign = origin not in (None, f"http://{host}")
         silent = must_say and self.headers.get("X-Kempe") != "studio"
         first = self.path.startswith("/?token=") and site in ("none", "cross-site", "same-site")
         elsewhere = site not in ("same-origin", "none") and not first
-        if self.headers.get("Host") not in hosts or foreign or silent or elsewhere:
+        if not self.studio.is_called(host) or foreign or silent or elsewhere:
             self._refuse(HTTPStatus.FORBIDDEN, "this page is for this machine alone")
             return False
         return True
@@ -332,6 +338,14 @@ class _Handler(BaseHTTPRequestHandler):
 def resource(name: str) -> str:
     """Give a file of this room."""
     return resources.files("kempe.studio").joinpath(name).read_text(encoding="utf-8")
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ip_address(name)
+    except ValueError:
+        return False
+    return True
 
 
 def _number(query: dict[str, list[str]], name: str, most: int) -> int | None:
