@@ -10,12 +10,14 @@ DOCS = Path(__file__).parent
 PICTURE = DOCS / "_static" / "architecture.svg"
 
 WHAT = {
-    "cli": "commands: demo, fit, predict, check, certify, verify, methods, bench",
+    "cli": "commands: demo, fit, predict, studio, check, certify, verify, methods, bench",
     "bench": "methods on many data sets: plans, runs, reports; compare",
+    "studio": "the page that asks a person",
     "report": "a page about a clustering: prices of pairs, k-means beside it",
     "plotting": "clusters, convergence, graph",
     "datasets": "benchmark data",
     "tables": "files of rows and pairs",
+    "ask": "which pair next",
     "dask": "rows in many memories",
     "proof": "lower bounds, certificates and their checker",
     "selection": "choosing k, held-out pairs",
