@@ -64,14 +64,14 @@ void construct(Instance* self, In2<T> rows, In2<T> merged, In1<std::int32_t> sou
         check_weights(own_weight);
     });
     new (self) Instance();
-    self->own_source = std::move(own_source);
-    self->own_weight = std::move(own_weight);
+    self->own_source = std::make_shared<const std::vector<std::int32_t>>(std::move(own_source));
+    self->own_weight = std::make_shared<const std::vector<double>>(std::move(own_weight));
     self->size = graph.size();
     self->dimension = static_cast<int>(rows.shape(1));
-    self->weight = self->own_weight.data();
+    self->weight = self->own_weight->data();
     self->graph = graph.view();
     self->pool = std::move(pool);
-    const Points<T> points{rows.data(), merged.data(), self->own_source.data(), self->dimension};
+    const Points<T> points{rows.data(), merged.data(), self->own_source->data(), self->dimension};
     if constexpr (sizeof(T) == sizeof(float)) {
         self->single = true;
         self->points32 = points;

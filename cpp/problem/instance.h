@@ -41,19 +41,16 @@ struct Sizes {
 };
 
 struct Instance {
-    Instance() = default;
-    Instance(const Instance&) = delete;
-    Instance& operator=(const Instance&) = delete;
-
     int size = 0;  // number of supernodes
     int dimension = 0;
     bool single = false;  // points are float32
     Points<float> points32;
     Points<double> points64;
     const double* weight = nullptr;
-    // What the points and `weight` point into. It was checked, and nobody can change it any more.
-    std::vector<std::int32_t> own_source;
-    std::vector<double> own_weight;
+    // What the points and `weight` point into, those of copies as well. It was checked, and nobody
+    // can change it any more.
+    std::shared_ptr<const std::vector<std::int32_t>> own_source;
+    std::shared_ptr<const std::vector<double>> own_weight;
     Graph graph;
     // Vertices without a cannot-link edge are free: they go to the nearest centroid and never enter
     // graph code. The others are constrained.

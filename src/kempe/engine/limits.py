@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from kempe.engine.sequential import SequentialDescent
 from kempe.graph.sizes import colour_within_or_explain
-from kempe.kskm.dsatur import first_colouring
-from kempe.kskm.shift import match
 from kempe.problem import Centroids, Colours
 from kempe.search.descent import Context
+from kempe.search.first_colouring import first_colouring
+from kempe.search.matching import match
 from kempe.search.seeding import starting_centroids
 
 

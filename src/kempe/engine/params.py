@@ -129,7 +129,7 @@ class MemeticParams:
             saturation_rounds=self.rounds(problem.graph.n_edges, problem.n_supernodes),
             exhaustive_start=self.exhaustive_start,
             enumerates=is_enumerable(problem, self.enumerate_up_to),
-            sketches=is_worth_sketching(problem) and not annealed and not sized,
+            sketches=is_worth_sketching(problem) and not annealed and problem.limits is None,
         )
 
     def _anneals(self, problem: Problem) -> bool:

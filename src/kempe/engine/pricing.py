@@ -32,7 +32,7 @@ SETTLED = 1e-3
 MOST_ROUNDS = 30
 
 # On the way, centroids are relocated so many times at most, and so many times in vain.
-RELOCATIONS = Budget(tries=100, patience=20, target=-math.inf)
+RELOCATIONS = Budget(tries=100, most_failures=20)
 
 # The covariance is that of so many rows at most.
 MOST_ROWS_OF_COVARIANCE = 20_000
