@@ -83,14 +83,15 @@ def _start_server() -> None:
     """
     if _context.get_start_method() != "forkserver":
         return
-    from multiprocessing import forkserver
+    from multiprocessing import forkserver, resource_tracker
 
-    _mask_interrupts(True)
-    try:
-        with _without_main(), _without_current_folder():
+    with _without_main(), _without_current_folder():
+        resource_tracker.ensure_running()  # first, because it takes the mask off again
+        _mask_interrupts(True)
+        try:
             forkserver.ensure_running()
-    finally:
-        _mask_interrupts(False)
+        finally:
+            _mask_interrupts(False)
 
 
 def _mask_interrupts(masked: bool) -> None:
