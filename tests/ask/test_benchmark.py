@@ -47,13 +47,13 @@ def test_tables_have_means_over_sets_and_tests(questions):
     names = [f"COL1/{letter}" for letter in "abcdefgh"]
     results = [result("kempe", name, 0.5 + 0.01 * n) for n, name in enumerate(names)]
     results += [result("COBRAS", name, 0.4) for name in names]
-    results += [result("COBRAS", names[0], 0.6, seed=1)]
+    results += [result("COBRAS", names[0], 0.56, seed=1)]
     (ours, theirs) = questions.table(results, 0.0).rows
     assert ours[:2] == ["kempe", "0.535"]
-    assert theirs[1] == "0.412"  # the mean over sets of means over seeds
+    assert theirs[1] == "0.410"  # the mean over sets of means over seeds
     assert theirs[-2:] == ["8", "1 to 2"]
     (first, *_) = questions.comparison(results, 0.0).rows
-    assert first[:4] == ["20 answers", "+0.122", "7", "0"]
+    assert first[:4] == ["20 answers", "+0.125", "8", "0"]
     assert float(first[4]) < 0.05
 
 
