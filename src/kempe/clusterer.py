@@ -47,7 +47,7 @@ from kempe.problem import Problem
 from kempe.search.callbacks import Callbacks
 from kempe.search.display import display
 from kempe.search.recorder import Recorder
-from kempe.search.result import Origin, Result
+from kempe.search.result import Origin, Result, Solution
 from kempe.search.stop import MaxMutations, Patience, StoppingRule, TargetInertia, TimeLimit
 from kempe.sizes import SizeLimits
 
@@ -57,6 +57,9 @@ _EXACT_IN_FLOAT32 = ("bool", "int8", "uint8", "int16", "uint16", "float16")
 # The inertia may have so many, before or after the point, which leaves room for intermediate
 # results.
 MOST_BINARY_DIGITS = 1000
+
+# Share of the inertia by which that of an optimum may differ from the one of the data as given.
+MOST_ROUNDING = 1e-4
 
 # Distances to the centres are computed by the calling thread alone up to so many products (rows x
 # clusters x features): waking others takes longer, and a thousand times longer where the cores are
@@ -273,6 +276,9 @@ class ConstrainedClusterer(
             raise AssertionError("internal error: a clustering violates a cannot-link pair")
         if not problem.keeps_limits(colours):
             raise AssertionError("internal error: a cluster has too few or too many rows")
+        if result.stop_reason == "optimal":
+            data = self._validate_rows(X, reset=False)
+            result = _doubted(result, data, problem.labels(colours), problem.row_weight)
         centroids, _ = problem.means(colours)
         settings = {"method": type(self).__name__, **self.get_params(deep=False)}
         # A search of supernodes does not know what it was made on.
@@ -548,6 +554,48 @@ class SearchingClusterer(ConstrainedClusterer):
         if self.target_inertia is not None:
             rules.append(TargetInertia(self.target_inertia))
         return rules if self.stop is None else [*rules, self.stop]
+
+
+def _doubted(
+    result: Result,
+    data: NDArray[Any],
+    labels: NDArray[np.int32],
+    weight: NDArray[np.float64] | None,
+) -> Result:
+    """Claim no optimum where centring has rounded differences of the data away.
+
+    Rounding concerns small inertias most, so the best clustering of all shows whether it matters.
+    The inertia is that of the data as it was given, then.
+    """
+    weight = np.ones(len(data)) if weight is None else weight
+    true = _inertia_in_double(data, labels, weight)
+    found = result.solution
+    # Equal rows may have an inertia after centring, but none that differ may have lost theirs.
+    digits = (4 * np.finfo(np.float64).eps) ** 2
+    noise = digits * float(weight @ (data.astype(np.float64) ** 2).sum(axis=1))
+    lost = true - found.inertia > MOST_ROUNDING * true
+    made = found.inertia - true > MOST_ROUNDING * found.inertia + noise
+    if not (lost or made):
+        return result
+    objective = found.objective + true - found.inertia
+    return replace(
+        result, solution=Solution(found.colours, true, objective), stop_reason="converged"
+    )
+
+
+def _inertia_in_double(
+    data: NDArray[Any], labels: NDArray[np.int32], weight: NDArray[np.float64]
+) -> float:
+    """Inertia about the means of the clusters, each of them centred for itself."""
+    total = 0.0
+    for cluster in np.unique(labels):
+        own = labels == cluster
+        rows, mass = data[own].astype(np.float64), weight[own]
+        origin = rows[0]
+        shifted = rows - origin
+        mean = mass @ shifted / mass.sum() if mass.any() else np.zeros_like(origin)
+        total += float(mass @ ((shifted - mean) ** 2).sum(axis=1))
+    return total
 
 
 @cache

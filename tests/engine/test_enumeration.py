@@ -120,3 +120,22 @@ def test_after_an_optimum_no_further_search_begins():
 def test_infeasible_pairs_are_still_explained():
     with pytest.raises(InfeasibleConstraintsError, match="cannot-linked to each other"):
         KempeKMeans(2).fit(X, cannot_link=APART)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("far", [1e6, 1e14])
+def test_no_optimum_is_claimed_where_centring_rounds_the_differences_away(dtype, far):
+    X = np.array([[0.0], [1e-3], [5e-3], [far]], dtype=dtype)
+    model = KempeKMeans(3, random_state=0).fit(X)
+    about = [X[model.labels_ == c].astype(float) for c in range(3)]
+    true = sum(float(((rows - rows.mean()) ** 2).sum()) for rows in about)
+    assert model.inertia_ == pytest.approx(true, rel=1e-3)
+    if model.result_.stop_reason == "optimal":
+        assert true == pytest.approx(5e-7, rel=1e-3)
+    assert (model.result_.stop_reason == "optimal") == (dtype is np.float64 and far == 1e6)
+
+
+def test_equal_rows_far_from_zero_are_still_an_optimum():
+    X = np.array([[1e9 + 0.1], [1e9 + 0.1], [1e9 + 7.3]])
+    model = KempeKMeans(2, random_state=0).fit(X)
+    assert model.result_.stop_reason == "optimal"
