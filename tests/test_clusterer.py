@@ -776,7 +776,8 @@ def test_callbacks_end_with_the_result_that_the_model_has(name, planted):
     options = {"max_generations": 1} if name == "S_MDEClust" else {}
     model = methods.create(name, 3, random_state=1, callbacks=last, **options)
     model.fit(case.X, constraints=case.constraints)
-    assert last.result is model.result_
+    assert last.result.solution is model.result_.solution
+    assert last.result.statistics is model.result_.statistics
 
 
 class StopAfter(Callbacks):

@@ -148,8 +148,8 @@ CASES = [
     BadInput("fit old.xls -k 2", "save it as .xlsx or CSV"),
     BadInput("fit two.npz -k 2", "holds the arrays features, target"),
     BadInput("fit cube.npz -k 2", "an array of shape (2, 2, 2)"),
-    BadInput("fit objects.npz -k 2", "it holds Python objects"),
-    BadInput("fit other.zip -k 2", "other.zip is damaged"),
+    BadInput("fit objects.npz -k 2", "X.npy holds Python objects"),
+    BadInput("fit other.zip -k 2", "other.zip cannot be read"),
     BadInput("fit broken.parquet -k 2", "broken.parquet cannot be read"),
     # Its columns
     BadInput("fit customers.csv -k 2", "customers.csv has 5 columns that cannot be used"),
@@ -201,7 +201,9 @@ CASES = [
     BadInput("fit data.csv -k 2 --constraints weighted.csv", "'0.8' says neither must-link"),
     BadInput("fit data.csv -k 2 --groups three.csv", "groups need two columns"),
     BadInput("fit data.csv -k 2 --must-link soft.json", "--constraints                three"),
-    BadInput("fit data.csv -k 2 --constraints soft.json", "kempe knows no soft pairs"),
+    BadInput(
+        "fit data.csv -k 2 --method KSKM --constraints soft.json", "KSKM knows no soft pairs"
+    ),
     BadInput("fit data.csv -k 2 --constraints odd.json", "should hold ml, cl, sml, scl"),
     BadInput("fit data.csv -k 2 --constraints far.json", "'ml', pair 2: row 99 is out of range"),
     BadInput("fit data.csv -k 2 --constraints broken.json", "broken.json is not JSON"),

@@ -112,7 +112,7 @@ def test_a_start_that_leaves_clusters_empty_ends_with_none(case, pairs, chunk):
     if not pairs:
         case.must_link = case.cannot_link = None
     found = on_cluster(case, da.from_array(case.X, chunks=(chunk, 3)))
-    np.testing.assert_array_equal(found.labels_.compute(), in_batches(case).labels_)
+    np.testing.assert_array_equal(found.labels_.compute(), on_one_machine(case).labels_)
     assert set(found.labels_.compute()) == set(range(case.k))
 
 
@@ -130,4 +130,4 @@ def test_single_precision_is_read_as_it_is(case):
     case.X = case.X.astype(np.float32)
     found = on_cluster(case, da.from_array(case.X, chunks=(500, 3)))
     assert found.cluster_centers_.dtype == np.float32
-    assert found.inertia_ == pytest.approx(in_batches(case).inertia_, rel=1e-7)
+    assert found.inertia_ == pytest.approx(on_one_machine(case).inertia_, rel=1e-7)

@@ -52,7 +52,7 @@ def fit_on_cluster(
     with _client(address):
         from kempe.dask import KempeKMeans
 
-        model = KempeKMeans(**estimator.get_params())
+        model = KempeKMeans(**_parameters(estimator, KempeKMeans()))
         rows = read_collection(table)
         constraints, preparation = _fit(model, rows, table, pair_files)
         if not quiet and preparation is not None:
@@ -60,6 +60,16 @@ def fit_on_cluster(
         _write(targets, model, rows, table.id_column, preparation)
         if not quiet:
             _summarise(model, constraints, targets)
+
+
+def _parameters(estimator: Any, model: Any) -> dict[str, Any]:
+    """Give what the model of a cluster has too; nothing else may differ from its default."""
+    values, known = estimator.get_params(), model.get_params()
+    defaults = type(estimator)().get_params()
+    for name in values.keys() - known.keys():
+        if values[name] is not defaults[name]:
+            raise ValueError(f"--{name.replace('_', '-')} does not go with --dask yet")
+    return {name: value for name, value in values.items() if name in known}
 
 
 def _refuse(estimator: Any, table: TableOptions, targets: Targets) -> None:

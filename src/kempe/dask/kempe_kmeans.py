@@ -18,6 +18,7 @@ from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
 from kempe.clusterer import check_squares
+from kempe.constraints import Constraints
 from kempe.dask.cells import summary
 from kempe.dask.descent import Descender, Found
 from kempe.dask.pairs import NamedRows, named_rows
@@ -114,7 +115,14 @@ class KempeKMeans(OnOneMachine):
         "gather_up_to": [Interval(Integral, 0, None, closed="left")],
     }
     # Labels of rows that lie in many memories would have to come in one.
-    __metadata_request__fit: ClassVar = {"ids": True, "init": UNUSED}
+    __metadata_request__fit: ClassVar = {
+        "ids": True,
+        "init": UNUSED,
+        "soft_must_link": UNUSED,
+        "soft_cannot_link": UNUSED,
+        "soft_must_link_confidence": UNUSED,
+        "soft_cannot_link_confidence": UNUSED,
+    }
 
     def __init__(
         self,
@@ -199,6 +207,11 @@ class KempeKMeans(OnOneMachine):
             If workers died over the same part of the data, one after the other.
         """
         self._begun = time.perf_counter()
+        if isinstance(constraints, Constraints) and constraints.soft.count:
+            raise ValueError(
+                "kempe.dask.KempeKMeans keeps every pair: pairs that may be wrong need the rows in "
+                "one memory, and kempe.KempeKMeans"
+            )
         if isinstance(ids, str):
             X, ids = _without_ids(X, ids)
         parts = Parts.of(X, sample_weight)
