@@ -30,6 +30,7 @@ from kempe.pairs import (
     unordered,
     upper_triangle,
 )
+from kempe.sizes import SizeLimits
 from kempe.soft_pairs import SoftLinks
 
 if TYPE_CHECKING:
@@ -414,7 +415,13 @@ class Constraints:
         return [int(row) if names is None else names[int(row)] for row in rows]
 
     def check(
-        self, n_clusters: int, *, time_limit: float = 60.0, random_state: int = 0
+        self,
+        n_clusters: int,
+        *,
+        size_min: ArrayLike | None = None,
+        size_max: ArrayLike | None = None,
+        time_limit: float = 60.0,
+        random_state: int = 0,
     ) -> FeasibilityReport:
         """Say whether ``n_clusters`` clusters suffice, which is the smallest number, and why not.
 
@@ -422,6 +429,9 @@ class Constraints:
         ----------
         n_clusters
             Number of clusters, at least 1.
+        size_min, size_max
+            Fewest and most rows of a cluster, as for ``KempeKMeans``. They are of all rows, so
+            ``n_rows`` must be known.
         time_limit
             Seconds of wall time after which the answer may be that it is not known.
         random_state
@@ -436,7 +446,12 @@ class Constraints:
 
         if not isinstance(n_clusters, Integral) or n_clusters < 1:
             raise ValueError(f"n_clusters must be a positive whole number, got {n_clusters!r}")
-        return check(self, int(n_clusters), time_limit=time_limit, seed=random_state)
+        limits = None
+        if size_min is not None or size_max is not None:
+            if self.n_rows is None:
+                raise ValueError("sizes need the number of rows: Constraints(..., n_rows=...)")
+            limits = SizeLimits.of(size_min, size_max, self.n_rows, int(n_clusters))
+        return check(self, int(n_clusters), time_limit=time_limit, seed=random_state, limits=limits)
 
     def summary(self) -> str:
         """Say in one line how many pairs of each kind there are and how many rows they touch."""

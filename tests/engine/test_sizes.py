@@ -352,3 +352,44 @@ def test_labels_to_go_on_from_may_break_limits():
     labels = [0] * 9 + [1] * 2 + [2]
     model = KempeKMeans(3, init=labels, size_min=4, size_max=4, max_mutations=0, random_state=0)
     assert np.bincount(model.fit(X, cannot_link=[(0, 1)]).labels_).tolist() == [4, 4, 4]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_new_rows_get_the_nearest_clusters_that_have_room(seed):
+    rng = np.random.default_rng(seed)
+    model = KempeKMeans(3, size_min=5, random_state=0).fit(rng.normal(size=(20, 2)))
+    n = int(rng.integers(3, 9))
+    new, most = rng.normal(size=(n, 2)), -(-n // 3) + int(rng.integers(0, 2))
+    found = model.predict(new, size_max=most)
+    squares = ((new[:, None] - model.cluster_centers_) ** 2).sum(axis=2)
+    every = np.indices((3,) * n).reshape(n, -1).T
+    sizes = (every[:, :, None] == np.arange(3)).sum(axis=1)
+    costs = squares[np.arange(n), every].sum(axis=1)[(sizes <= most).all(axis=1)]
+    assert np.bincount(found).max() <= most
+    assert squares[np.arange(n), found].sum() == pytest.approx(costs.min())
+
+
+def test_sizes_of_new_rows_may_count_those_of_the_fit():
+    X = np.array([[0.0], [0.1], [0.2], [9.0]])
+    model = KempeKMeans(2, random_state=0).fit(X)
+    new = [[0.3], [0.4]]
+    full = model.labels_[3]
+    assert model.predict(new, size_max=3, with_fit=True).tolist() == [full, full]
+    with pytest.raises(InfeasibleConstraintsError, match="room for 1"):
+        model.predict([[0.0]] * 3, size_max=[3, 2][:: 1 if full else -1], with_fit=True)
+    with pytest.raises(ValueError, match="pairs or sizes"):
+        model.predict(new, size_max=3, cannot_link=[(0, 1)])
+
+
+def test_constraints_are_checked_with_sizes():
+    constraints = Constraints([(0, 1), (1, 2), (2, 3), (4, 5), (5, 6), (7, 8), (8, 9)], n_rows=10)
+    assert constraints.check(2, size_max=6)
+    assert "feasible with 2 clusters of at least 1 and at most 6 rows" in str(
+        constraints.check(2, size_max=6)
+    )
+    assert "4 rows are must-linked to row 0" in str(constraints.check(4, size_max=3))
+    open_to_solver = constraints.check(2, size_max=5)
+    assert open_to_solver.feasible is False
+    assert "infeasible" in str(open_to_solver)
+    with pytest.raises(ValueError, match="number of rows"):
+        Constraints([(0, 1)]).check(2, size_max=5)

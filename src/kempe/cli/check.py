@@ -15,6 +15,7 @@ from kempe.cli.options import (
     IdColumn,
     NClusters,
     PairOptions,
+    SizeOptions,
     positive,
 )
 from kempe.exceptions import InfeasibleConstraintsError, NoSolutionFoundError
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 def check(
     n_clusters: NClusters,
     pairs: PairOptions,
+    sizes: SizeOptions,
     data: Annotated[
         Path | None,
         typer.Argument(
@@ -52,10 +54,13 @@ def check(
     from kempe.constraints import Constraints
     from kempe.tables import Ids
 
-    if not any(pairs.files):
+    limited = any(value is not None for value in sizes.given.values())
+    if not any(pairs.files) and not limited:
         raise ValueError(
             "nothing to check: give --must-link, --cannot-link, --groups or --constraints"
         )
+    if limited and data is None and rows is None:
+        raise ValueError("sizes are of all rows: name the data, or give --rows")
     if id_column is not None and data is None:
         raise ValueError("--id-column is a column of the data: name its file, too")
     check_outputs([], [data, *pairs.files])
@@ -68,12 +73,14 @@ def check(
     refuse_soft(found)
     names = None if ids is None else ids.names
     constraints = Constraints(found.must_link, found.cannot_link, n_rows=rows, row_names=names)
-    _check(constraints, n_clusters, time_limit)
+    _check(constraints, n_clusters, time_limit, sizes)
 
 
-def _check(constraints: Constraints, n_clusters: int, time_limit: float) -> None:
+def _check(
+    constraints: Constraints, n_clusters: int, time_limit: float, sizes: SizeOptions
+) -> None:
     typer.echo(constraints.summary())
-    report = constraints.check(n_clusters, time_limit=time_limit)
+    report = constraints.check(n_clusters, time_limit=time_limit, **sizes.given)
     if report.feasible is None:
         raise NoSolutionFoundError(f"{report}; a longer --time-limit may help")
     if not report.feasible:

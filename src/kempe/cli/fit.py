@@ -13,7 +13,15 @@ import typer
 
 from kempe.cli.console import SCREEN, check_outputs, note, on_terminal
 from kempe.cli.data import Given, PairFiles, constraints_of, read
-from kempe.cli.options import NClusters, PairOptions, Quiet, Seed, TableOptions, positive
+from kempe.cli.options import (
+    NClusters,
+    PairOptions,
+    Quiet,
+    Seed,
+    SizeOptions,
+    TableOptions,
+    positive,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,6 +35,7 @@ if TYPE_CHECKING:
 def fit(
     n_clusters: NClusters,
     pairs: PairOptions,
+    sizes: SizeOptions,
     table: TableOptions,
     method: Annotated[
         str, typer.Option(metavar="NAME", help="One of those that `kempe methods` lists.")
@@ -106,6 +115,7 @@ def fit(
         "max_mutations": max_mutations,
         "n_init": n_init,
         "n_jobs": n_jobs,
+        **sizes.given,
     }
     estimator = _estimator(method, n_clusters, seed, search, show=not quiet and on_terminal())
     targets = Targets(output, centers, model, report, json, join, prices)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -136,6 +136,14 @@ NClusters = Annotated[
     int,
     typer.Option("--n-clusters", "-k", min=1, metavar="NUMBER", help="Number of clusters."),
 ]
+SizeMin = Annotated[
+    float | None,
+    typer.Option(min=0, metavar="ROWS", help="Fewest rows of a cluster, or a share below 1."),
+]
+SizeMax = Annotated[
+    float | None,
+    typer.Option(min=0, metavar="ROWS", help="Most rows of a cluster, or a share below 1."),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress, no summary.")]
 Seed = Annotated[int, typer.Option(min=0, metavar="NUMBER", help="Seed of the run.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")]
@@ -155,6 +163,23 @@ class PairOptions:
         """All of them."""
         kinds = (self.must_link, self.cannot_link, self.constraints, self.groups)
         return [path for paths in kinds for path in paths or ()]
+
+
+@dataclass(frozen=True)
+class SizeOptions:
+    """Limits on the sizes of clusters."""
+
+    size_min: SizeMin = None
+    size_max: SizeMax = None
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """Both, whole numbers as such."""
+        both = {"size_min": self.size_min, "size_max": self.size_max}
+        return {
+            name: int(value) if value is not None and value >= 1 and value == int(value) else value
+            for name, value in both.items()
+        }
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kempe.cli.console import SCREEN, check_outputs, note
-from kempe.cli.options import FileOptions, IdColumn, Ignore, PairOptions
+from kempe.cli.options import FileOptions, IdColumn, Ignore, PairOptions, SizeOptions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,6 +24,7 @@ def predict(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="File that `kempe fit` wrote.")],
     file: FileOptions,
     pairs: PairOptions,
+    sizes: SizeOptions,
     output: Annotated[
         Path,
         typer.Option(
@@ -32,6 +33,9 @@ def predict(
     ] = SCREEN,
     id_column: IdColumn = None,
     ignore: Ignore = None,
+    with_fit: Annotated[
+        bool, typer.Option("--with-fit", help="Sizes count the rows of the fit as well.")
+    ] = False,
 ) -> None:
     """Give the nearest cluster of each row, by a saved model.
 
@@ -63,8 +67,9 @@ def predict(
     with warnings.catch_warnings():
         # scikit-learn misses the names, which have been looked at.
         warnings.filterwarnings("ignore", "X does not have valid feature names")
-        clusters = estimator.predict(rows, constraints=held).tolist()
-    if not pairs.files:
+        limits = _limits(sizes, estimator, with_fit)
+        clusters = estimator.predict(rows, constraints=held, **limits).tolist()
+    if not pairs.files and not limits:
         _tell_of_pairs(estimator, clusters)
     called = getattr(estimator, "cluster_names_", None)
     write_labels(output, clusters if called is None else [called[c] for c in clusters], ids)
@@ -81,6 +86,14 @@ def _tell_of_pairs(estimator: Any, clusters: Sequence[int]) -> None:
         "No pairs were given: rows are in their nearest clusters, where pairs of the fit may break."
         + (same if len(labels) == len(clusters) and moved else "")
     )
+
+
+def _limits(sizes: SizeOptions, estimator: Any, with_fit: bool) -> dict[str, Any]:
+    """Give what was said about sizes, if anything, to a model that knows of them."""
+    given = {name: value for name, value in sizes.given.items() if value is not None}
+    if given and "size_min" not in estimator.get_params():
+        raise ValueError(f"a model of {type(estimator).__name__} has no --size-min or --size-max")
+    return {**given, "with_fit": with_fit} if given else {}
 
 
 def _rows(

@@ -64,6 +64,8 @@ class KempeKMeans(OnOneMachine):
     init : {"k-means++", "random"} or array of shape (n_clusters, n_features), default="k-means++"
         Starting centroids; in a single descent ``"k-means++"`` stands for k-means||, which looks at
         all parts at once.
+    size_min, size_max
+        As for :class:`kempe.KempeKMeans`, for data of up to ``gather_up_to`` bytes.
     n_init, max_mutations, patience, time_limit, target_inertia, stop
         As for :class:`kempe.KempeKMeans`; they end the search over summaries. The time limit holds
         for everything that follows the first look at the data.
@@ -130,6 +132,8 @@ class KempeKMeans(OnOneMachine):
         *,
         init: Literal["k-means++", "random"] | ArrayLike = "k-means++",
         n_init: int | Literal["auto"] = 1,
+        size_min: ArrayLike | None = None,
+        size_max: ArrayLike | None = None,
         max_mutations: int | None = None,
         patience: int | None = None,
         time_limit: float | None = None,
@@ -147,6 +151,8 @@ class KempeKMeans(OnOneMachine):
             n_clusters,
             init=init,
             n_init=n_init,
+            size_min=size_min,
+            size_max=size_max,
             max_mutations=max_mutations,
             patience=patience,
             time_limit=time_limit,
@@ -247,6 +253,11 @@ class KempeKMeans(OnOneMachine):
 
     def _fit_there(self, parts: Parts, named: NamedRows) -> None:
         """Gather the rows in constraints, and let the others stay where they are."""
+        if self.size_min is not None or self.size_max is not None:
+            raise ValueError(
+                "size_min and size_max need all rows in one memory: raise gather_up_to, or use "
+                "kempe.KempeKMeans"
+            )
         try:
             found = self._best(Descender.of(parts, named, int(self.n_clusters), self._settings))
         except InfeasibleConstraintsError as error:

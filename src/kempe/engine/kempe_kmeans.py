@@ -9,12 +9,14 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
+from scipy.spatial.distance import cdist
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from kempe.clusterer import SearchingClusterer
-from kempe.constraints import Constraints, constraints_of_fit
+from kempe.constraints import Constraints, as_constraints, constraints_of_fit
+from kempe.engine.limits import nearest_within
 from kempe.engine.memetic import memetic_search
 from kempe.engine.params import MemeticParams
 from kempe.engine.pricing import Priced, Pricing
@@ -313,6 +315,58 @@ class KempeKMeans(SearchingClusterer):
             n_jobs=self._n_threads,
             settle_prices=settle_prices,
         )
+
+    def predict(
+        self,
+        X: ArrayLike,
+        *,
+        must_link: object = None,
+        cannot_link: object = None,
+        constraints: Constraints | None = None,
+        size_min: ArrayLike | None = None,
+        size_max: ArrayLike | None = None,
+        with_fit: bool = False,
+    ) -> NDArray[np.int32]:
+        """Give the nearest cluster of each row, or the nearest ones under which pairs hold.
+
+        Parameters
+        ----------
+        X
+            Data of shape (n_rows, n_features).
+        must_link, cannot_link
+            Pairs of new rows, and of new rows and rows that the model was fitted to. The rows of
+            ``X`` have the numbers from 0, those of the fit come after them: row ``i`` of the fit
+            is ``len(X) + i``. Rows of the fit keep their clusters and the centres stay; the sum of
+            squared distances of the new rows is the lowest that the pairs permit.
+        constraints
+            Both kinds of pairs as one ``Constraints``, instead of the two arguments above.
+        size_min, size_max
+            Fewest and most rows of a cluster, as for the estimator: then the sum of squared
+            distances is the lowest that these sizes permit. Not together with pairs.
+        with_fit
+            Whether sizes count the rows of the fit as well, which keep their clusters.
+
+        Raises
+        ------
+        InfeasibleConstraintsError
+            If the pairs cannot hold, with a proof, or the sizes cannot be had.
+        """
+        if size_min is None and size_max is None:
+            pairs = {"must_link": must_link, "cannot_link": cannot_link}
+            return super().predict(X, constraints=constraints, **pairs)
+        held = as_constraints(must_link, cannot_link, constraints)
+        if held.must_link.size or held.cannot_link.size:
+            raise ValueError(
+                "predict takes pairs or sizes; for both, fit again with init=labels_ of all rows"
+            )
+        data = self._new_data(X)
+        k = len(self.cluster_centers_)
+        taken = np.bincount(self.labels_, minlength=k) if with_fit else np.zeros(k, dtype=np.int64)
+        limits = SizeLimits.of(size_min, size_max, len(data) + int(taken.sum()), k)
+        assert limits is not None
+        if size_min is None:  # a batch need not reach every cluster
+            limits = replace(limits, least=np.zeros_like(limits.least))
+        return nearest_within(cdist(data, self.cluster_centers_, "sqeuclidean"), limits, taken)
 
     def _limits(self, n_rows: int) -> SizeLimits | None:
         return SizeLimits.of(self.size_min, self.size_max, n_rows, int(self.n_clusters))

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.optimize import Bounds, LinearConstraint, milp
+
 from kempe.engine.sequential import SequentialDescent
+from kempe.exceptions import InfeasibleConstraintsError
 from kempe.graph.sizes import colour_within_or_explain
 from kempe.problem import Centroids, Colours
 from kempe.search.descent import Context
 from kempe.search.first_colouring import first_colouring
 from kempe.search.matching import match
 from kempe.search.seeding import starting_centroids
+from kempe.sizes import SizeLimits
 
 
 @dataclass(frozen=True)
@@ -65,3 +72,44 @@ class SizedStarts:
             if problem.limits.same_for_all:
                 centroids = match(*problem.means(mended), centroids)
         return self.descent.settle(context, mended, centroids)
+
+
+def nearest_within(
+    squares: NDArray[np.float64], limits: SizeLimits, taken: NDArray[np.int64]
+) -> NDArray[np.int32]:
+    """Assign rows to the nearest centres at which clusters keep their limits.
+
+    A transport problem, solved exactly: corners of its polytope are whole numbers.
+
+    Parameters
+    ----------
+    squares
+        Squared distance of each row to each centre.
+    limits
+        Fewest and most rows of each cluster.
+    taken
+        Rows that each cluster has already.
+
+    Raises
+    ------
+    InfeasibleConstraintsError
+        If the rows do not fit.
+    """
+    n, k = squares.shape
+    least, most = np.maximum(limits.least - taken, 0), limits.most - taken
+    if most.min() < 0 or most.sum() < n or least.sum() > n:
+        raise InfeasibleConstraintsError(
+            f"the sizes cannot be had: {n} new rows, room for {int(np.maximum(most, 0).sum())}, "
+            f"at least {int(least.sum())} needed by {k} clusters of {limits} rows"
+        )
+    each = sparse.kron(sparse.eye_array(n), np.ones((1, k)))
+    sizes = sparse.kron(np.ones((1, n)), sparse.eye_array(k))
+    found = milp(
+        squares.ravel(),
+        bounds=Bounds(0, 1),
+        constraints=[LinearConstraint(each, 1, 1), LinearConstraint(sizes, least, most)],
+    )
+    assert found.x is not None
+    labels: NDArray[np.int32] = found.x.reshape(n, k).argmax(axis=1).astype(np.int32)
+    assert not SizeLimits(least, most).excess(np.bincount(labels, minlength=k)).any()
+    return labels

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,8 @@ from kempe.graph.certificates import (
 )
 from kempe.graph.colouring import Answer, colour_graph
 from kempe.graph.critical import critical_edges
+from kempe.graph.sizes import SizeConflict, colour_within, find_conflict
+from kempe.sizes import SizeLimits
 
 # Shares of the time for a check that go into bounds which are only nice to have.
 CLIQUE_SECONDS = 1.0
@@ -41,27 +43,41 @@ class FeasibilityReport:
     feasible
         Whether it suffices; ``None`` if neither a clustering nor a proof was found in time.
     certificate
-        The proof that it does not.
+        The proof that it does not; with limits on sizes ``None`` if only a solver says so.
     lower_bound, upper_bound
         The smallest number that suffices lies between these; ``upper_bound`` is ``None`` if no
-        number does.
+        number does. Limits on sizes are left aside.
+    limits
+        Fewest and most rows of each cluster, if they were asked for.
     """
 
     n_clusters: int
     feasible: bool | None
-    certificate: Certificate | None
+    certificate: Certificate | SizeConflict | None
     lower_bound: int
     upper_bound: int | None
+    limits: SizeLimits | None = None
 
     def __bool__(self) -> bool:
         return self.feasible is True
 
     def __str__(self) -> str:
+        if self.limits is not None:
+            return self._with_sizes()
         if self.feasible:
             return f"feasible with {self.n_clusters} clusters; {self.smallest()}"
         if self.certificate is None:
             return f"not known whether {self.n_clusters} clusters suffice; {self.smallest()}"
         return f"infeasible: {self.certificate}; {self.smallest()}"
+
+    def _with_sizes(self) -> str:
+        asked = f"{self.n_clusters} clusters of {self.limits} rows"
+        if self.feasible:
+            return f"feasible with {asked}"
+        if self.feasible is None:
+            return f"not known whether there are {asked}"
+        why = self.certificate or f"a solver has looked at all possibilities to have {asked}"
+        return f"infeasible: {why}"
 
     def smallest(self) -> str:
         """Say what is known about the smallest number of clusters that suffices."""
@@ -76,12 +92,19 @@ class FeasibilityReport:
 
 
 def check(
-    constraints: Constraints, n_clusters: int, *, time_limit: float = 60.0, seed: int = 0
+    constraints: Constraints,
+    n_clusters: int,
+    *,
+    time_limit: float = 60.0,
+    seed: int = 0,
+    limits: SizeLimits | None = None,
 ) -> FeasibilityReport:
     """Say whether the constraints can be met with ``n_clusters`` clusters, and why not.
 
     Parameters
     ----------
+    limits
+        Fewest and most rows of each cluster.
     time_limit
         Seconds of wall time.
     seed
@@ -98,8 +121,28 @@ def check(
     graph = CannotLinkGraph(core)
     stopper = _core.Stopper(time_limit)
     report = _check_graph(graph, constraints, n_clusters, np.random.default_rng(seed), stopper)
+    if limits is not None and report.feasible is not False:
+        report = _check_sizes(report, graph, constraints, supernode, limits, stopper)
     raise_interrupt(stopper)
     return report
+
+
+def _check_sizes(
+    report: FeasibilityReport,
+    graph: CannotLinkGraph,
+    constraints: Constraints,
+    supernode: NDArray[np.int32],
+    limits: SizeLimits,
+    stopper: _core.Stopper,
+) -> FeasibilityReport:
+    """Ask whether clusters can also have the sizes, once the pairs alone are no obstacle."""
+    conflict = find_conflict(supernode, graph, constraints, limits)
+    if conflict is not None:
+        return replace(report, feasible=False, certificate=conflict, limits=limits)
+    rows = np.bincount(supernode, minlength=graph.size)
+    answer = colour_within(graph, rows, limits, stopper)
+    found = False if answer.infeasible else True if answer.colours is not None else None
+    return replace(report, feasible=found, limits=limits)
 
 
 def colour_or_explain(
