@@ -42,6 +42,7 @@ from kempe.tables import (
     read_pairs,
     write_table,
 )
+from kempe.tables.writing import guarded
 
 HOSTILE = Path(__file__).parent / "hostile"
 MOST_MEMORY = 200  # MB beyond what a process has before it reads anything

@@ -201,9 +201,7 @@ CASES = [
     BadInput("fit data.csv -k 2 --constraints weighted.csv", "'0.8' says neither must-link"),
     BadInput("fit data.csv -k 2 --groups three.csv", "groups need two columns"),
     BadInput("fit data.csv -k 2 --must-link soft.json", "--constraints                three"),
-    BadInput(
-        "fit data.csv -k 2 --method KSKM --constraints soft.json", "KSKM knows no soft pairs"
-    ),
+    BadInput("fit data.csv -k 2 --method KSKM --constraints soft.json", "KSKM knows no soft pairs"),
     BadInput("fit data.csv -k 2 --constraints odd.json", "should hold ml, cl, sml, scl"),
     BadInput("fit data.csv -k 2 --constraints far.json", "'ml', pair 2: row 99 is out of range"),
     BadInput("fit data.csv -k 2 --constraints broken.json", "broken.json is not JSON"),

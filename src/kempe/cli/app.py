@@ -34,7 +34,7 @@ COMMANDS = {
     "demo": Command("demo", "Cluster handwritten digits, with constraints and without."),
     "fit": Command("fit", "Cluster the rows of a table so that every constraint holds."),
     "predict": Command("predict", "Give the nearest cluster of each row, by a saved model."),
-    "studio": Command("studio", "Answer questions about pairs in the browser, and see the clusters that follow."),
+    "studio": Command("studio", "Answer questions about pairs in the browser."),
     "check": Command("check", "Say whether the constraints can be satisfied with k clusters."),
     "choose-k": Command("choose_k", "Try several numbers of clusters."),
     "compare": Command("compare", "Run several methods on a table and test the differences."),

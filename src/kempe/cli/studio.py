@@ -44,7 +44,9 @@ def studio(
     ] = True,
     seed: Seed = 0,
 ) -> None:
-    """Answer questions about pairs in the browser, and see the clusters that follow.
+    """Answer questions about pairs in the browser.
+
+    The clusters that follow are shown at once.
 
     Ctrl-C ends it; every answer is in the log by then, and the same command goes on from there.
     """
