@@ -262,11 +262,11 @@ def see_reason(estimator, value):
 # Parameters of the estimators that search
 
 
-def searches_as_documented(one, three):
+def searches_as_documented(auto, one, three):
     return (one[0], three[0]) == (1, 3) and three[1] < one[1]
 
 
-@case(SEARCHING, "n_init", [1, 3], check=searches_as_documented)
+@case(SEARCHING, "n_init", ["auto", 1, 3], same=[(0, 1)], check=searches_as_documented)
 def see_searches(estimator, value):
     """Number of searches, and the lowest inertia."""
     counter = Counter()

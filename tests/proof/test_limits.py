@@ -16,6 +16,9 @@ from kempe.proof import checking
 from kempe.proof.facts import Facts
 from kempe.proof.presolve import presolve, presolve_problem
 
+# They measure time, so nothing else may run.
+pytestmark = pytest.mark.timing
+
 # Seconds of the processor beyond the limit: one step, which is to begin and to check a part.
 ROOM = 0.5
 SHAPES = {

@@ -72,6 +72,9 @@ def _reader(source: Source) -> Callable[[Source], Table] | None:
     for magic, reader in _READERS.items():
         if head.startswith(magic):
             return reader
+        # The beginning of a beginning: whatever it would be as text, the rest is missing.
+        if head and magic.startswith(head) and not head.isascii():
+            raise ValueError(f"{source.name} cannot be read: it ends too early")
     return None
 
 
