@@ -20,7 +20,7 @@ from kempe.proof.presolve import presolve, presolve_problem
 pytestmark = pytest.mark.timing
 
 # Seconds of the processor beyond the limit: one step, which is to begin and to check a part.
-ROOM = 0.5
+ROOM = 1.0
 SHAPES = {
     "short": (2000, 5, 1000, 0.01),
     "large": (8000, 5, 4000, 0.1),
@@ -48,7 +48,7 @@ def imported() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("searched", [False, True])
 @pytest.mark.parametrize("shape", SHAPES)
-def test_a_limit_is_kept_to_half_a_second(shape, searched):
+def test_a_limit_is_kept_to_a_second(shape, searched):
     n, k, n_pairs, limit = SHAPES[shape]
     X, hidden, apart = planted(n, k, n_pairs)
     started = time.process_time()
@@ -67,7 +67,7 @@ def test_a_limit_is_kept_to_half_a_second(shape, searched):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("shape", ["large", "many pairs", "many rows"])
-def test_ctrl_c_ends_every_phase_in_half_a_second(shape):
+def test_ctrl_c_ends_every_phase_in_a_second(shape):
     n, k, n_pairs, _ = SHAPES[shape]
     X, hidden, apart = planted(n, k, n_pairs)
     for moment in (0.05, 0.3, 1.0):
@@ -82,7 +82,7 @@ def test_ctrl_c_ends_every_phase_in_half_a_second(shape):
         with contextlib.suppress(KeyboardInterrupt):  # before there was anything to return
             certify(X, hidden, n_clusters=k, cannot_link=apart, time_limit=100, random_state=0)
         # What was proven so far is checked first.
-        assert time.process_time() - pressed[0] < 2 * ROOM
+        assert time.process_time() - pressed[0] < ROOM
 
 
 @pytest.mark.parametrize("seed", range(20))
