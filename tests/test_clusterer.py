@@ -31,6 +31,7 @@ from kempe import (
     KempeKMeans,
     NoSolutionFoundError,
     clusterer,
+    data_checks,
     methods,
 )
 from kempe.engine import MemeticParams
@@ -471,17 +472,17 @@ def test_every_fit_of_too_few_distinct_rows_is_warned_of():
 @pytest.mark.parametrize("at_once", [1, 7, 4096])
 @pytest.mark.parametrize("n_distinct", [1, 3, 40])
 def test_distinct_rows_are_counted_as_far_as_needed(at_once, n_distinct, monkeypatch):
-    monkeypatch.setattr(clusterer, "_DISTINCT_AT_ONCE", at_once)
+    monkeypatch.setattr(data_checks, "_DISTINCT_AT_ONCE", at_once)
     rng = np.random.default_rng(0)
     kinds = np.concatenate([np.arange(n_distinct), np.zeros(200, dtype=int)])
     data = rng.normal(size=(n_distinct, 3))[rng.permutation(kinds)]
-    assert clusterer._count_distinct(data, 50) == n_distinct
-    assert clusterer._count_distinct(data, n_distinct) == n_distinct
-    assert clusterer._count_distinct(data, 2) >= min(2, n_distinct)
+    assert data_checks.count_distinct(data, 50) == n_distinct
+    assert data_checks.count_distinct(data, n_distinct) == n_distinct
+    assert data_checks.count_distinct(data, 2) >= min(2, n_distinct)
 
 
 def test_zeros_of_either_sign_are_one_number():
-    assert clusterer._count_distinct(np.array([[0.0, 1.0], [-0.0, 1.0]]), 2) == 1
+    assert data_checks.count_distinct(np.array([[0.0, 1.0], [-0.0, 1.0]]), 2) == 1
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -518,7 +519,7 @@ def test_a_number_seeds_as_it_does_in_scikit_learn(seed):
 @pytest.mark.parametrize("shape", [(1, 1), (3, 2), (1023, 1), (1025, 1), (700, 4), (5, 2000)])
 def test_ranges_of_features_are_those_of_their_columns(shape, dtype):
     data = np.random.default_rng(0).normal(size=shape).astype(dtype)
-    low, high = clusterer.feature_ranges(data)
+    low, high = data_checks.feature_ranges(data)
     assert np.array_equal(low, data.min(axis=0))
     assert np.array_equal(high, data.max(axis=0))
 

@@ -11,7 +11,7 @@ import pytest
 from scipy import sparse
 
 from kempe import Constraints, InfeasibleConstraintsError, KempeKMeans
-from kempe.constraints import as_constraints
+from kempe.fit_arguments import as_constraints
 
 PAIRS = [(0, 1), (2, 3), (4, 2)]
 

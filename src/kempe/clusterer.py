@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import time
-import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import cache
 from inspect import signature
-from math import inf, isfinite, isqrt, log2
+from math import inf
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Self, TypeAlias, TypeGuard
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.random.bit_generator import ISeedSequence
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 from scipy.spatial.distance import cdist
 from sklearn.base import (
     BaseEstimator,
@@ -27,7 +25,6 @@ from sklearn.base import (
     TransformerMixin,
     _fit_context,
 )
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import euclidean_distances, pairwise_distances_argmin_min
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import (
@@ -38,42 +35,36 @@ from sklearn.utils._param_validation import (
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 from threadpoolctl import ThreadpoolController
 
-from kempe.constraints import Constraints, as_constraints, constraints_of_fit
+from kempe.constraints import Constraints
+from kempe.data_checks import (
+    check_groups,
+    check_kind,
+    check_squares,
+    feature_ranges,
+    is_ready,
+    warn_if_repeated,
+)
 from kempe.exact.new_rows import assign_new_rows
-from kempe.exceptions import Interrupted, NoSolutionFoundError
+from kempe.fit_arguments import as_constraints, constraints_of_fit
 from kempe.graph.sizes import refuse_conflict
 from kempe.model_file import write_model
 from kempe.problem import Problem
 from kempe.search.callbacks import Callbacks
 from kempe.search.display import display
 from kempe.search.recorder import Recorder
-from kempe.search.result import Origin, Result, Solution
-from kempe.search.stop import MaxMutations, Patience, StoppingRule, TargetInertia, TimeLimit
+from kempe.search.result import Origin, Result
+from kempe.search.rounding import doubted
+from kempe.search.stop import StoppingRule, TimeLimit
 from kempe.sizes import SizeLimits
 
 # Integers of these types are exact in float32, which halves the memory of image data.
 _EXACT_IN_FLOAT32 = ("bool", "int8", "uint8", "int16", "uint16", "float16")
-
-# The inertia may have so many, before or after the point, which leaves room for intermediate
-# results.
-MOST_BINARY_DIGITS = 1000
-
-# Share of the inertia by which that of an optimum may differ from the one of the data as given.
-MOST_ROUNDING = 1e-4
 
 # Distances to the centres are computed by the calling thread alone up to so many products (rows x
 # clusters x features): waking others takes longer, and a thousand times longer where the cores are
 # busy. Up to the first number SciPy's plain loop is quicker than matrices.
 PLAIN_UP_TO = 2**21
 SERIAL_UP_TO = 2**26
-
-Search: TypeAlias = Callable[[Problem, Recorder, np.random.Generator], Result]
-
-# Rows that are looked at once in order to count distinct ones.
-_DISTINCT_AT_ONCE = 4096
-
-# Entries that are compared with as many others at once in order to find the largest.
-_COMPARED_AT_ONCE = 1024
 
 
 EXPECTED_FAILED_CHECKS = {
@@ -227,7 +218,7 @@ class ConstrainedClusterer(
         total = float(data.shape[0] if weights is None else weights.sum())
         lightest = 1.0 if weights is None else float(weights[weights > 0].min())
         check_squares(*feature_ranges(data), total, lightest)
-        _warn_if_repeated(data, int(self.n_clusters))
+        warn_if_repeated(data, int(self.n_clusters))
         problem = Problem.build(
             data,
             constraints,
@@ -251,10 +242,10 @@ class ConstrainedClusterer(
         return 1
 
     def _validate_rows(self, X: ArrayLike, *, reset: bool) -> NDArray[Any]:
-        if _is_ready(X):
+        if is_ready(X):
             self._note_features(X, reset=reset)
             return X
-        _check_kind(X)
+        check_kind(X)
         small = str(getattr(X, "dtype", "")) in _EXACT_IN_FLOAT32
         dtype = np.float32 if small else (np.float64, np.float32)
         data: NDArray[Any] = validate_data(
@@ -278,7 +269,7 @@ class ConstrainedClusterer(
             raise AssertionError("internal error: a cluster has too few or too many rows")
         if result.stop_reason == "optimal":
             data = self._validate_rows(X, reset=False)
-            result = _doubted(result, data, problem.labels(colours), problem.row_weight)
+            result = doubted(result, data, problem.labels(colours), problem.row_weight)
         centroids, _ = problem.means(colours)
         settings = {"method": type(self).__name__, **self.get_params(deep=False)}
         # A search of supernodes does not know what it was made on.
@@ -469,135 +460,6 @@ class ConstrainedClusterer(
         return np.random.default_rng(int(seed))
 
 
-class SearchingClusterer(ConstrainedClusterer):
-    """Base class of the clusterers that search until a stopping rule says so.
-
-    A subclass has at least the parameters below and implements ``_search``.
-    """
-
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **ConstrainedClusterer._parameter_constraints,
-        "n_init": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
-        "max_mutations": [Interval(Integral, 0, None, closed="left")],
-        "patience": [Interval(Integral, 1, None, closed="left"), None],
-        "target_inertia": [Real, None],
-        "stop": [callable, None],
-    }
-
-    # After these no further search is begun.
-    _ends_all: ClassVar = (
-        "interrupted",
-        "callback",
-        "optimal",
-        "target_inertia",
-        "time_limit",
-        "user_rule",
-    )
-
-    n_init: int | Literal["auto"]
-    max_mutations: int | None
-    patience: int | None
-    target_inertia: float | None
-    stop: StoppingRule | None
-
-    @abstractmethod
-    def _search(self, problem: Problem, recorder: Recorder, rng: np.random.Generator) -> Result:
-        """Search once."""
-
-    @abstractmethod
-    def _mutations(self, problem: Problem) -> int:
-        """Give the number of mutations after which a search ends."""
-
-    @property
-    def _n_searches(self) -> int:
-        """Number of searches; as many as are usual if it is left to us, as for ``KMeans``."""
-        return 1 if self.n_init == "auto" else self.n_init
-
-    def _solve(self, problem: Problem, search: Search | None = None) -> Result:
-        """Search ``n_init`` times; a search that finds nothing fails only if all do.
-
-        Parameters
-        ----------
-        search
-            Searches once; by default ``_search`` does.
-        """
-        search = self._search if search is None else search
-        best: Result | None = None
-        failure: Exception | None = None
-        for rng in self._generator().spawn(self._n_searches):
-            try:
-                with self._recorder(problem, self._rules(problem)) as recorder:
-                    result = search(problem, recorder, rng)
-            except NoSolutionFoundError as error:
-                failure = failure or error
-            except Interrupted:
-                if best is None:
-                    raise
-                best = replace(best, stop_reason="interrupted")
-                break
-            else:
-                best = result if best is None or result.objective < best.objective else best
-                if result.stop_reason in self._ends_all:
-                    best = replace(best, stop_reason=result.stop_reason)
-                    break
-            if self._seconds_left <= 0:
-                break
-        if best is None:
-            assert failure is not None
-            raise failure
-        return best
-
-    def _rules(self, problem: Problem) -> list[StoppingRule]:
-        rules: list[StoppingRule] = [MaxMutations(self._mutations(problem))]
-        if self.patience is not None:
-            rules.append(Patience(self.patience))
-        if self.target_inertia is not None:
-            rules.append(TargetInertia(self.target_inertia))
-        return rules if self.stop is None else [*rules, self.stop]
-
-
-def _doubted(
-    result: Result,
-    data: NDArray[Any],
-    labels: NDArray[np.int32],
-    weight: NDArray[np.float64] | None,
-) -> Result:
-    """Claim no optimum where centring has rounded differences of the data away.
-
-    Rounding concerns small inertias most, so the best clustering of all shows whether it matters.
-    The inertia is that of the data as it was given, then.
-    """
-    weight = np.ones(len(data)) if weight is None else weight
-    true = _inertia_in_double(data, labels, weight)
-    found = result.solution
-    # Equal rows may have an inertia after centring, but none that differ may have lost theirs.
-    digits = (4 * np.finfo(np.float64).eps) ** 2
-    noise = digits * float(weight @ (data.astype(np.float64) ** 2).sum(axis=1))
-    lost = true - found.inertia > MOST_ROUNDING * true
-    made = found.inertia - true > MOST_ROUNDING * found.inertia + noise
-    if not (lost or made):
-        return result
-    objective = found.objective + true - found.inertia
-    return replace(
-        result, solution=Solution(found.colours, true, objective), stop_reason="converged"
-    )
-
-
-def _inertia_in_double(
-    data: NDArray[Any], labels: NDArray[np.int32], weight: NDArray[np.float64]
-) -> float:
-    """Inertia about the means of the clusters, each of them centred for itself."""
-    total = 0.0
-    for cluster in np.unique(labels):
-        own = labels == cluster
-        rows, mass = data[own].astype(np.float64), weight[own]
-        origin = rows[0]
-        shifted = rows - origin
-        mean = mass @ shifted / mass.sum() if mass.any() else np.zeros_like(origin)
-        total += float(mass @ ((shifted - mean) ** 2).sum(axis=1))
-    return total
-
-
 @cache
 def _thread_pools() -> ThreadpoolController:
     """Find the libraries with threads of their own once: looking for them takes milliseconds."""
@@ -621,121 +483,3 @@ def _random_state(seed: Any) -> np.random.RandomState:
     generator = np.random.RandomState(np.random.MT19937(_Blank()))  # type: ignore[arg-type]
     generator.seed(int(seed))
     return generator
-
-
-def _is_ready(X: object) -> TypeGuard[NDArray[Any]]:
-    """Whether data is a finite table of floats in C order, of which nothing needs to be made.
-
-    Nearly all is, and scikit-learn looks at everything else that it could be before it says so.
-    """
-    if type(X) is not np.ndarray or X.ndim != 2 or not X.size or not X.flags.c_contiguous:
-        return False
-    with np.errstate(over="ignore", invalid="ignore"):
-        return X.dtype in (np.float64, np.float32) and isfinite(X.sum())
-
-
-def _check_kind(X: object) -> None:
-    """Refuse what other libraries have instead of a table, and say how to make one of it."""
-    if sparse.issparse(X):
-        raise TypeError(
-            "Sparse data was passed for X, but dense data is required. Reduce its columns first, "
-            "for example by sklearn.decomposition.TruncatedSVD(100).fit_transform(X), or use "
-            "X.toarray() if that fits into memory"
-        )
-    if type(X).__name__ == "LazyFrame":
-        raise TypeError("X is a polars LazyFrame, which has no rows yet; pass X.collect()")
-
-
-def _warn_if_repeated(data: NDArray[Any], n_clusters: int) -> None:
-    """Warn, as scikit-learn does, if there are fewer distinct rows than clusters."""
-    distinct = _count_distinct(data, n_clusters)
-    if distinct < n_clusters:
-        # A context of its own makes Python show it for every fit, not once for a line of fits.
-        with warnings.catch_warnings():
-            warnings.warn(
-                f"Number of distinct rows ({distinct}) is smaller than n_clusters ({n_clusters}): "
-                "some clusters have the same centre",
-                ConvergenceWarning,
-                stacklevel=5,
-            )
-
-
-def _count_distinct(data: NDArray[Any], enough: int) -> int:
-    """Count distinct rows until there are enough; nearly always a few here and there show it."""
-    found = _distinct(data[:: max(1, len(data) // (4 * enough))])
-    for start in range(0, len(data), _DISTINCT_AT_ONCE):
-        if len(found) >= enough:
-            break
-        found |= _distinct(data[start : start + _DISTINCT_AT_ONCE])
-    return len(found)
-
-
-def _distinct(data: NDArray[Any]) -> set[bytes]:
-    """Give every row once, as its bytes; adding 0 makes one zero of the two that there are."""
-    return {row.tobytes() for row in data + 0.0}
-
-
-def check_groups(groups: int, n_clusters: int) -> None:
-    """Refuse must-link pairs that leave too few groups of rows for the clusters."""
-    if groups < n_clusters:
-        raise ValueError(
-            f"must-link pairs leave {groups} groups of rows, fewer than n_clusters={n_clusters}; "
-            "ask for fewer clusters or drop some pairs"
-        )
-
-
-def feature_ranges(data: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Give the smallest and the largest entry of each feature.
-
-    NumPy compares long rows several times faster than short ones, so rows are taken together, but
-    few enough that what is left of them, short rows again, is little.
-
-    Parameters
-    ----------
-    data
-        At least one row, in C order.
-    """
-    n_rows, n_features = data.shape
-    together = min(isqrt(n_rows), max(1, _COMPARED_AT_ONCE // n_features))
-    whole = n_rows - n_rows % together
-    long_rows, rest = data[:whole].reshape(-1, together * n_features), data[whole:]
-
-    def extreme(of: np.ufunc) -> NDArray[Any]:
-        several: NDArray[Any] = of.reduce(long_rows).reshape(together, n_features)
-        return np.asarray(of.reduce(np.concatenate([several, rest])))
-
-    return extreme(np.minimum), extreme(np.maximum)
-
-
-def check_squares(
-    lowest: NDArray[Any], highest: NDArray[Any], total: float, lightest: float
-) -> None:
-    """Refuse numbers so large that squared distances overflow, or so small that they underflow.
-
-    Kernels square weighted coordinates, so the binary digits of both count twice.
-
-    Parameters
-    ----------
-    lowest, highest
-        Smallest and largest entry of each feature.
-    total
-        Weight of all rows.
-    lightest
-        Smallest weight of a row above 0.
-    """
-    low, high = lowest.tolist(), highest.tolist()
-    largest = max(-min(low), max(high), 1.0)
-    size, mass = log2(2 * largest) + log2(len(low)) / 2, log2(max(total, 1.0))
-    if 2 * (size + mass) > MOST_BINARY_DIGITS:
-        raise ValueError(
-            f"the inertia would overflow: X has entries as large as {largest:.3g} and a total "
-            f"weight of {total:.3g}; scale them, for example by StandardScaler"
-        )
-    # Constant data has an inertia of 0, which is right.
-    spread = max(most - least for least, most in zip(low, high, strict=True)) or 1.0
-    if 2 * (min(log2(spread), 0.0) + min(log2(lightest), 0.0)) < -MOST_BINARY_DIGITS:
-        raise ValueError(
-            f"the inertia would underflow: the entries of X differ by at most {spread:.3g} and "
-            f"sample_weight is as small as {lightest:.3g}; scale them, for example by "
-            "StandardScaler"
-        )

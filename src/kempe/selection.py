@@ -20,9 +20,10 @@ from sklearn.metrics import silhouette_score
 
 from kempe import cards
 from kempe.clusterer import ConstrainedClusterer
-from kempe.constraints import Constraints, as_constraints
+from kempe.constraints import Constraints
 from kempe.engine.kempe_kmeans import KempeKMeans
 from kempe.exceptions import InfeasibleConstraintsError, Interrupted, NoSolutionFoundError
+from kempe.fit_arguments import as_constraints
 from kempe.storage import replacing
 
 if TYPE_CHECKING:

@@ -27,7 +27,8 @@ from kempe.bench.statistics import compare as paired
 from kempe.bench.store import NO_DATA, Record, Store
 from kempe.bench.summary import Cell, Quantity, Summary
 from kempe.bench.wording import markdown_cell
-from kempe.constraints import Constraints, as_constraints
+from kempe.constraints import Constraints
+from kempe.fit_arguments import as_constraints
 from kempe.methods import canonical
 from kempe.storage import replacing
 

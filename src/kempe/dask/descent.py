@@ -10,10 +10,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from kempe.clusterer import check_groups
 from kempe.dask.pairs import NamedRows
 from kempe.dask.parts import Parts
 from kempe.dask.rows import PartedRows
+from kempe.data_checks import check_groups
 from kempe.engine.batched import BatchedSearch, BatchedStep, Gathered, means_for_all
 from kempe.engine.crowd import Floats
 from kempe.engine.params import MemeticParams

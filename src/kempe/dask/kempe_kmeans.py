@@ -17,7 +17,6 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
-from kempe.clusterer import check_squares
 from kempe.constraints import Constraints
 from kempe.dask.cells import summary
 from kempe.dask.descent import Descender, Found
@@ -33,6 +32,7 @@ from kempe.dask.results import (
 )
 from kempe.dask.seeding import drawn_centroids
 from kempe.dask.tasks import compute, library, task, tree
+from kempe.data_checks import check_squares
 from kempe.engine.kempe_kmeans import KempeKMeans as OnOneMachine
 from kempe.engine.params import MemeticParams
 from kempe.exceptions import InfeasibleConstraintsError, Interrupted

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kempe.constraints import Constraints, as_constraints
+from kempe.constraints import Constraints
 from kempe.dask.parts import Parts, delayed_parts
 from kempe.dask.tasks import compute, library, task
 from kempe.exceptions import InfeasibleConstraintsError
+from kempe.fit_arguments import as_constraints
 from kempe.graph.certificates import Clique, CriticalPairs, MustLinkPath
 
 

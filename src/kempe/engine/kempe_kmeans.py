@@ -14,13 +14,13 @@ from scipy.spatial.distance import cdist
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from kempe.clusterer import SearchingClusterer
-from kempe.constraints import Constraints, as_constraints, constraints_of_fit
+from kempe.constraints import Constraints
 from kempe.engine.limits import nearest_within
 from kempe.engine.memetic import memetic_search
 from kempe.engine.params import MemeticParams
 from kempe.engine.pricing import Priced, Pricing
 from kempe.engine.warm import checked_labels, is_labels
+from kempe.fit_arguments import as_constraints, constraints_of_fit
 from kempe.problem import Colours, Problem
 from kempe.search.callbacks import Callbacks
 from kempe.search.descent import Context
@@ -28,6 +28,7 @@ from kempe.search.recorder import Recorder
 from kempe.search.result import BrokenPairs, Result
 from kempe.search.stop import StoppingRule
 from kempe.search.threads import n_threads
+from kempe.searching import SearchingClusterer
 from kempe.sizes import SizeLimits
 
 DEFAULTS = MemeticParams()

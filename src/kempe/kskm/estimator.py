@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from kempe.clusterer import SearchingClusterer
 from kempe.exact import SOLVERS, Solver
 from kempe.kskm.exact import ExactParams
 from kempe.kskm.kskm import FOLLOWINGS, HABITS, Following, Habits, KSKMParams, kskm_search
@@ -22,6 +21,7 @@ from kempe.search.callbacks import Callbacks
 from kempe.search.recorder import Recorder
 from kempe.search.result import Result
 from kempe.search.stop import StoppingRule
+from kempe.searching import SearchingClusterer
 
 # Parameters that are now those of ``ExactParams``.
 _OF_EXACT = ("effort", "annealing", "relocate_if_tight", "tabu_start", "nonempty")

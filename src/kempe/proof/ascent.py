@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from kempe import _core
 from kempe.graph import CannotLinkGraph
-from kempe.proof.certificate import Cuts
 from kempe.proof.dual import Dual, chosen, cut_matrix
 from kempe.proof.fantope import Fantope
+from kempe.proof.nodes import Cuts
 from kempe.proof.relaxation import Relaxation, Singles
 from kempe.proof.start import LEAST_PENALTY
 

@@ -13,13 +13,15 @@ from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import _check_sample_weight
 
 from kempe import _core
-from kempe.constraints import Constraints, as_constraints
+from kempe.constraints import Constraints
 from kempe.engine import KempeKMeans
+from kempe.fit_arguments import as_constraints
 from kempe.problem import Problem
-from kempe.proof.certificate import Method, OptimalityCertificate, Part, data_hash
+from kempe.proof.certificate import Method, OptimalityCertificate, data_hash
 from kempe.proof.checking import prove
 from kempe.proof.checking.rounding import LIGHTEST
 from kempe.proof.incumbent import Incumbent
+from kempe.proof.nodes import Part
 from kempe.proof.parts import balanced_parts, groups_bounded_in, part_size, part_tree
 from kempe.proof.presolve import presolve_problem
 from kempe.proof.progress import ProofCallbackList, ProofCallbacks, ProofState, display

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from kempe.proof.certificate import Cuts, Multipliers
+from kempe.proof.nodes import Cuts, Multipliers
 from kempe.proof.relaxation import Data, Floats, Relaxation, Singles
 
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from kempe import _core
 from kempe.graph import CannotLinkGraph
 from kempe.problem import Problem
-from kempe.proof.certificate import Deduction, Relation
 from kempe.proof.facts import Facts, Pair, as_pairs, merged_groups
+from kempe.proof.nodes import Deduction, Relation
 
 # Kinds in the log of the kernel.
 _APART, _TOGETHER, _CONTRADICTION = range(3)

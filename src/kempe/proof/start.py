@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
-from kempe.proof.certificate import Cuts
 from kempe.proof.dual import Dual
+from kempe.proof.nodes import Cuts
 from kempe.proof.relaxation import Floats, Relaxation
 
 # The penalty of the iterations, as a share of the largest scatter within clusters in a direction.

@@ -22,11 +22,11 @@ from threadpoolctl import ThreadpoolController
 
 from kempe import _core
 from kempe.proof.ascent import Ascent
-from kempe.proof.certificate import Deduction, Multipliers, Node, NodeKind
 from kempe.proof.dual import Dual
 from kempe.proof.facts import Facts, Pair
 from kempe.proof.fixing import fixed_apart
 from kempe.proof.incumbent import Incumbent, PartIncumbent
+from kempe.proof.nodes import Deduction, Multipliers, Node, NodeKind
 from kempe.proof.presolve import Presolved, presolve
 from kempe.proof.relaxation import Data, Relaxation
 from kempe.proof.splitting import undecided_pair

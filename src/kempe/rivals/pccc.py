@@ -14,8 +14,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from kempe import _core
 from kempe.clusterer import ConstrainedClusterer
-from kempe.constraints import Constraints, constraints_of_fit
+from kempe.constraints import Constraints
 from kempe.exceptions import NoSolutionFoundError
+from kempe.fit_arguments import constraints_of_fit
 from kempe.problem import Centroids, Colours, Problem
 from kempe.rivals.alternation import Assignment, Step, alternate, descend, not_improved
 from kempe.rivals.program import ProgramAssignment

@@ -1,7 +1,8 @@
 """The checker: proves a lower bound from a certificate, and trusts nothing in it.
 
 It shares no code with what finds certificates and needs numpy and scipy only. Whoever doubts a
-bound needs to read this folder, and the meaning of the fields in ``certificate.py``:
+bound needs to read this folder, and the meaning of the fields in ``nodes.py`` and
+``certificate.py``:
 
 - ``check.py``: the claims, the labels, the parts;
 - ``facts.py`` and ``tree.py``: which groups are together or apart, and the cases of a proof;

@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kempe.exceptions import CertificateError
-from kempe.proof.certificate import OptimalityCertificate, Part, Verification, data_hash
+from kempe.proof.certificate import OptimalityCertificate, Verification, data_hash
 from kempe.proof.checking import rounding
 from kempe.proof.checking.facts import Facts
 from kempe.proof.checking.groups import Problem, inertia_at_most
 from kempe.proof.checking.rounding import Floats, require
 from kempe.proof.checking.tree import value_of_tree
+from kempe.proof.nodes import Part
 
 # What a claim may differ from what is proven, since libraries round in different ways.
 CLAIM = 1e-9

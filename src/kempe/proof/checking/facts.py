@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from kempe.proof.certificate import Deduction
 from kempe.proof.checking.rounding import require
+from kempe.proof.nodes import Deduction
 
 Rows = NDArray[np.int64]
 

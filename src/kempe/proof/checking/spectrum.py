@@ -39,7 +39,6 @@ from numpy.typing import NDArray
 from scipy import linalg, sparse
 
 from kempe.exceptions import CertificateError
-from kempe.proof.certificate import Cuts, Multipliers, RowPair
 from kempe.proof.checking import rounding
 from kempe.proof.checking.facts import Facts
 from kempe.proof.checking.groups import Groups, Problem
@@ -52,6 +51,7 @@ from kempe.proof.checking.rounding import (
     require,
     sum_of_squares,
 )
+from kempe.proof.nodes import Cuts, Multipliers, RowPair
 
 
 def spectral_bound(

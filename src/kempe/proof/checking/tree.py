@@ -12,11 +12,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from kempe.exceptions import CertificateError
-from kempe.proof.certificate import Node, RowPair
 from kempe.proof.checking.facts import Facts
 from kempe.proof.checking.groups import Problem
 from kempe.proof.checking.rounding import require
 from kempe.proof.checking.spectrum import spectral_bound
+from kempe.proof.nodes import Node, RowPair
 
 
 def value_of_tree(nodes: Sequence[Node], facts: Facts, problem: Problem) -> float:
