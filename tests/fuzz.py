@@ -39,6 +39,7 @@ from tiny_problems import (
     crowded,
     fit,
     is_optimal,
+    limited_and_soft,
     optimum,
     tiny_problems,
 )
@@ -66,8 +67,11 @@ FAMILIES: dict[str, tuple[Any, int]] = {
     "mixed magnitudes": (tiny_problems(8, rows="mixed magnitudes"), ROUND),
     "many features": (tiny_problems(7, rows="many features"), ROUND),
     "many clusters": (tiny_problems(9, least_rows=5, spare=2), ROUND),
+    "soft pairs and sizes": (limited_and_soft(), 10 * ROUND),
 }
 DEFAULTS = ("kempe", "kempe, searching")
+# Families that are not for all methods: others would take too long, or do not know such problems.
+OF_THE_DEFAULT = ("few distinct rows", "soft pairs and sizes")
 
 
 def main(
@@ -185,8 +189,8 @@ class Attempt:
             elif len(problem.X) >= LARGER_ROWS[0]:
                 self._try_larger(problem)
             else:
-                few = self._family == "few distinct rows"
-                self._try_all(problem, DEFAULTS if few else tuple(VARIANTS))
+                own = self._family in OF_THE_DEFAULT
+                self._try_all(problem, DEFAULTS if own else tuple(VARIANTS))
             self._reports.put(self.counts)
 
         return tried

@@ -68,8 +68,10 @@ def test_a_failure_is_stored_as_small_as_it_can_be(fuzzed, monkeypatch):
     assert not problem.cannot_link
 
 
-@pytest.mark.parametrize("family", ["few distinct rows", "few distinct rows, crowded"])
-def test_few_distinct_rows_are_fitted_by_the_default(family, monkeypatch, tmp_path):
+@pytest.mark.parametrize(
+    "family", ["few distinct rows", "few distinct rows, crowded", "soft pairs and sizes"]
+)
+def test_some_families_are_fitted_by_the_default(family, monkeypatch, tmp_path):
     monkeypatch.setattr(fuzz, "REGRESSIONS", tmp_path)
     monkeypatch.setattr(fuzz, "FAMILIES", {family: (fuzz.FAMILIES[family][0], 30)})
     reports = Reports(30)

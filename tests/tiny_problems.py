@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
 
 from kempe import Constraints, InfeasibleConstraintsError, NoSolutionFoundError, methods
 from kempe.engine import MemeticParams
@@ -37,6 +38,12 @@ class TinyProblem:
     weights: list[float] | None = None
     seed: int = 0
     dtype: str = "float64"
+    # What the default alone knows: pairs that may be broken at a price, and sizes of clusters.
+    soft_must_link: Sequence[Pair] = ()
+    soft_cannot_link: Sequence[Pair] = ()
+    soft_price: float | None = None
+    size_min: int | list[int] | None = None
+    size_max: int | list[int] | None = None
 
     @property
     def data(self) -> NDArray[Any]:
@@ -44,7 +51,26 @@ class TinyProblem:
 
     @property
     def constraints(self) -> Constraints:
-        return Constraints(self.must_link or None, self.cannot_link or None)
+        return Constraints(
+            self.must_link or None,
+            self.cannot_link or None,
+            soft_must_link=self.soft_must_link or None,
+            soft_cannot_link=self.soft_cannot_link or None,
+        )
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Parameters of an estimator that belong to the problem."""
+        own = {"size_min": self.size_min, "size_max": self.size_max, "soft_price": self.soft_price}
+        return {name: value for name, value in own.items() if value is not None}
+
+    @property
+    def limits(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Fewest and most rows of each cluster."""
+        least = np.full(self.n_clusters, 1) if self.size_min is None else np.array(self.size_min)
+        most = np.array(len(self.X) if self.size_max is None else self.size_max)
+        both = np.broadcast_arrays(np.maximum(least, 1), most, np.empty(self.n_clusters))
+        return both[0], both[1]
 
     @property
     def group(self) -> list[int]:
@@ -115,7 +141,10 @@ def fit(variant: str, problem: TinyProblem, **changes: Any) -> Outcome:
     """Fit one method; errors that are part of the interface are outcomes, others are raised."""
     name, options = VARIANTS[variant]
     model = methods.create(
-        name, problem.n_clusters, random_state=problem.seed, **{**options, **changes}
+        name,
+        problem.n_clusters,
+        random_state=problem.seed,
+        **{**problem.settings, **options, **changes},
     )
     try:
         with no_longer_than(20):
@@ -197,11 +226,32 @@ def feasible_labellings(problem: TinyProblem) -> NDArray[np.int64]:
             and {position} not in apart
         ]
     complete = [colours for colours in found if max(colours, default=-1) == k - 1]
-    return np.array(complete, dtype=np.int64).reshape(-1, len(firsts))[:, [place[g] for g in group]]
+    every = np.array(complete, dtype=np.int64).reshape(-1, len(firsts))[
+        :, [place[g] for g in group]
+    ]
+    return every[[can_be_named(problem, np.bincount(labels)) for labels in every]]
+
+
+def can_be_named(problem: TinyProblem, sizes: NDArray[np.int64]) -> bool:
+    """Whether parts of these sizes can be given to clusters, so that each keeps its limits."""
+    if problem.size_min is None and problem.size_max is None:
+        return True
+    least, most = problem.limits
+    breaks = (sizes[:, None] < least) | (sizes[:, None] > most)
+    return not breaks[linear_sum_assignment(breaks)].any()
+
+
+def broken_price(problem: TinyProblem, labels: NDArray[np.int64]) -> NDArray[np.float64]:
+    """What the soft pairs cost that labels break, each row of which is a labelling."""
+    total = np.zeros(len(labels))
+    for pairs, wants in ((problem.soft_must_link, True), (problem.soft_cannot_link, False)):
+        for a, b in pairs:
+            total += (problem.soft_price or 0.0) * ((labels[:, a] == labels[:, b]) != wants)
+    return total
 
 
 def optimum(problem: TinyProblem) -> float:
-    """Lowest inertia over all feasible labellings; infinite if there is none."""
+    """Lowest inertia over all feasible labellings, soft pairs included; infinite if none is."""
     every = feasible_labellings(problem)
     if not len(every):
         return np.inf
@@ -213,7 +263,8 @@ def optimum(problem: TinyProblem) -> float:
     sums = member.transpose(0, 2, 1) @ (weights[:, None] * data)
     means = np.divide(sums, weight[..., None], out=np.zeros_like(sums), where=weight[..., None] > 0)
     own = np.take_along_axis(means, every[:, :, None], axis=1)
-    return float((weights * ((data - own) ** 2).sum(axis=2)).sum(axis=1).min())
+    inertia = (weights * ((data - own) ** 2).sum(axis=2)).sum(axis=1)
+    return float((inertia + broken_price(problem, every)).min())
 
 
 # What every method promises.
@@ -240,13 +291,17 @@ def check_labels(problem: TinyProblem, outcome: Outcome) -> None:
     assert all(labels[a] == labels[b] for a, b in problem.must_link), "violated must-link pair"
     assert all(labels[a] != labels[b] for a, b in problem.cannot_link), "violated cannot-link pair"
     assert set(labels) == set(range(problem.n_clusters)), "an empty cluster"
+    sizes = np.bincount(labels)
+    assert (sizes >= problem.limits[0]).all(), "a cluster is too small"
+    assert (sizes <= problem.limits[1]).all(), "a cluster is too large"
     true = exact_inertia(problem, labels)
     assert abs(outcome.inertia - true) <= rounding(problem, true), "inertia is not that of labels"
 
 
 def is_optimal(problem: TinyProblem, outcome: Outcome, best: float) -> bool:
-    """Whether the inertia is the lowest possible, up to rounding."""
-    return outcome.inertia <= best + 2 * rounding(problem, best)
+    """Whether the inertia, with what broken soft pairs cost, is the lowest, up to rounding."""
+    reached = outcome.inertia + float(broken_price(problem, np.array([outcome.labels]))[0])
+    return reached <= best + 2 * rounding(problem, best)
 
 
 # Where problems come from.
@@ -397,4 +452,33 @@ def tiny_problems(
         weights=weights,
         seed=draw(st.integers(0, 99)),
         dtype="float64" if plain else draw(st.sampled_from(["float64", "float64", "float32"])),
+    )
+
+
+@st.composite
+def limits(draw: st.DrawFn, low: int, high: int, n_clusters: int) -> int | list[int] | None:
+    """No limit, one for all clusters or one for each, between two numbers of rows."""
+    value = st.integers(low, max(low, high))
+    each = st.lists(value, min_size=n_clusters, max_size=n_clusters)
+    return draw(st.none() | value | each)
+
+
+@st.composite
+def limited_and_soft(draw: st.DrawFn, most_rows: int = 9) -> TinyProblem:
+    """Hard pairs, soft pairs and limits on sizes, each of which may be missing."""
+    bare = draw(tiny_problems(most_rows))
+    n, k = len(bare.X), bare.n_clusters
+    data = bare.data.astype(np.float64)
+    spread = float(((data - data.mean(axis=0)) ** 2).sum()) / n or 1.0
+    row = st.integers(0, n - 1)
+    pairs = st.lists(st.tuples(row, row).filter(lambda pair: pair[0] != pair[1]), max_size=6)
+    size_min = draw(limits(0, n // k, k))
+    least = 1 if size_min is None else int(np.max(size_min))
+    return replace(
+        bare,
+        soft_must_link=draw(pairs if n > 1 else st.just([])),
+        soft_cannot_link=draw(pairs if n > 1 else st.just([])),
+        soft_price=spread * draw(st.sampled_from((0.01, 0.3, 1.0, 7.0))),
+        size_min=size_min,
+        size_max=draw(limits(max(1, least, n // k), n, k)),
     )

@@ -57,8 +57,9 @@ struct Ledger {
         clock.touch(chain.from);
     }
 
-    // Move vertices together.
+    // Move vertices together, wherever their nearest centroids are.
     void apply(std::span<const SingleMove> moves) {
+        for (const auto& [v, to] : moves) bounds.forget_nearest(v);
         clock.advance();
         state.apply(moves, reference, [&](Colour c, double step) {
             if (reference == Reference::means) bounds.note_drift(c, step, state.cluster_weight(c));

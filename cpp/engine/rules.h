@@ -26,14 +26,18 @@ using HardRules = Rules<Value, HardTies, NonEmpty>;
 template <class Value>
 using SoftRules = Rules<Value, SoftTies, NonEmpty>;
 
-// The same, and clusters that have neither too few nor too many rows.
+// The same two, and clusters that have neither too few nor too many rows.
 template <class Value>
 using SizedRules = Rules<Value, HardTies, SizeLimits>;
+template <class Value>
+using SoftSizedRules = Rules<Value, SoftTies, SizeLimits>;
 
 // Call `body` with the rules of an instance as a type, and with its points.
 template <class Body>
 decltype(auto) with_rules(const Instance& instance, Body&& body) {
     return with_points(instance, [&]<class Value>(const Points<Value>& points) {
+        if (instance.sizes.limited() && instance.soft)
+            return body.template operator()<SoftSizedRules<Value>>(points);
         if (instance.sizes.limited()) return body.template operator()<SizedRules<Value>>(points);
         if (instance.soft) return body.template operator()<SoftRules<Value>>(points);
         return body.template operator()<HardRules<Value>>(points);
@@ -45,7 +49,9 @@ template <template <class> class Template>
 using WithAnyRules = std::variant<
     std::unique_ptr<Template<HardRules<double>>>, std::unique_ptr<Template<HardRules<float>>>,
     std::unique_ptr<Template<SoftRules<double>>>, std::unique_ptr<Template<SoftRules<float>>>,
-    std::unique_ptr<Template<SizedRules<double>>>, std::unique_ptr<Template<SizedRules<float>>>>;
+    std::unique_ptr<Template<SizedRules<double>>>, std::unique_ptr<Template<SizedRules<float>>>,
+    std::unique_ptr<Template<SoftSizedRules<double>>>,
+    std::unique_ptr<Template<SoftSizedRules<float>>>>;
 
 }  // namespace kempe
 
@@ -63,9 +69,13 @@ using WithAnyRules = std::variant<
     extern template class Template<SoftRules<double>>; \
     KEMPE_DECLARE_FOR_SIZED_RULES(Template)
 // Some are for problems whose clusters have limits alone.
-#define KEMPE_FOR_SIZED_RULES(Template)         \
-    template class Template<SizedRules<float>>; \
-    template class Template<SizedRules<double>>
-#define KEMPE_DECLARE_FOR_SIZED_RULES(Template)        \
-    extern template class Template<SizedRules<float>>; \
-    extern template class Template<SizedRules<double>>
+#define KEMPE_FOR_SIZED_RULES(Template)             \
+    template class Template<SizedRules<float>>;     \
+    template class Template<SizedRules<double>>;    \
+    template class Template<SoftSizedRules<float>>; \
+    template class Template<SoftSizedRules<double>>
+#define KEMPE_DECLARE_FOR_SIZED_RULES(Template)            \
+    extern template class Template<SizedRules<float>>;     \
+    extern template class Template<SizedRules<double>>;    \
+    extern template class Template<SoftSizedRules<float>>; \
+    extern template class Template<SoftSizedRules<double>>

@@ -195,17 +195,31 @@ double State<Rules>::change(const ChainMove& chain, Reference reference) const {
     return inertia;
 }
 
-// At fixed centroids each vertex costs what it costs alone. With t what enters a cluster about its
-// centroid, and m its weight, the mean that follows saves |t|^2 / (W + m) in that cluster.
+// At fixed centroids each vertex costs what it costs alone, but for pairs that broke or mend.
 template <class Rules>
-double State<Rules>::change(std::span<const SingleMove> moves, Reference reference) {
-    constexpr double never = std::numeric_limits<double>::infinity();
-    double fixed = 0.0, size = 0.0, saved = 0.0;
+typename State<Rules>::Change State<Rules>::in_place(std::span<const SingleMove> moves) {
+    Change total{0.0, 0.0};
     for (const auto& [v, to] : moves) {
         const double w = instance_.weight[v];
         const double enters = w * distance(v, to), leaves = w * distance(v, colour_[v]);
-        fixed += enters - leaves;
-        size += enters + leaves;
+        total.change += enters - leaves;
+        total.size += enters + leaves;
+    }
+    if constexpr (Ties::kPriced) {
+        const double price = ties_.change(moves, colour_.data());
+        total.change += price;
+        total.size += std::abs(price);
+    }
+    return total;
+}
+
+// With t what enters a cluster about its centroid, and m its weight, the mean that follows saves
+// |t|^2 / (W + m) in that cluster.
+template <class Rules>
+double State<Rules>::change(std::span<const SingleMove> moves, Reference reference) {
+    constexpr double never = std::numeric_limits<double>::infinity();
+    double saved = 0.0;
+    for (const auto& [v, to] : moves) {
         pull(v, to, 1, centroid(to));
         pull(v, colour_[v], -1, centroid(colour_[v]));
     }
@@ -223,6 +237,7 @@ double State<Rules>::change(std::span<const SingleMove> moves, Reference referen
     }
     pull_.touched.clear();
     if (saved == -never) return never;
+    const auto [fixed, size] = in_place(moves);
     if (reference != Reference::means) return fixed + kCostRounding * size;
     return fixed - saved + kCostRounding * (size + saved);
 }

@@ -113,8 +113,13 @@ class State {
         return by_distance;
     }
     double change(const ChainMove& chain, Reference reference) const;
-    // The same of vertices that move together, each once, whatever becomes of ties.
+    // The same of vertices that move together, each once, whether or not hard ties admit it.
     double change(std::span<const SingleMove> moves, Reference reference);
+    // What they cost at fixed centroids, whether or not limits admit it.
+    double cost_in_place(std::span<const SingleMove> moves) {
+        const auto [change, size] = in_place(moves);
+        return change + kCostRounding * size;
+    }
     // What it costs v to enter a cluster that another vertex has left, the means following.
     double entering_cost_without(Vertex v, Colour c, Vertex gone) const;
 
@@ -182,6 +187,12 @@ class State {
 
     double* mean(Colour c) { return clusters_.mean.data() + std::size_t(c) * d_; }
     const double* mean(Colour c) const { return clusters_.mean.data() + std::size_t(c) * d_; }
+
+    // What moves cost at fixed centroids, and the size of what cancels in it.
+    struct Change {
+        double change, size;
+    };
+    Change in_place(std::span<const SingleMove> moves);
 
     double inertia() const;
     double measured_inertia() const;

@@ -58,4 +58,23 @@ double SoftTies::change(const KempeChain& chain, const Colour* colours, Colour f
     return change;
 }
 
+// Pulls tell of partners as they are. Where both ends of a pair move, each has half of what becomes
+// of it instead.
+double SoftTies::change(std::span<const SingleMove> moves, const Colour* colours) {
+    for (const auto& [v, to] : moves) target_[v] = to;
+    double gained = 0.0;
+    for (const auto& [v, to] : moves) {
+        if (!is_soft(v)) continue;
+        const Colour own = colours[v];
+        gained += pulls(v)[to] - pulls(v)[own];
+        for (const auto& [u, price] : soft_.of(v)) {
+            if (target_[u] == kUncoloured) continue;
+            const int joined = colours[u] == own, seen = (colours[u] == to) - joined;
+            gained += price * (0.5 * ((target_[u] == to) - joined) - seen);
+        }
+    }
+    for (const auto& [v, to] : moves) target_[v] = kUncoloured;
+    return -gained;
+}
+
 }  // namespace kempe

@@ -3,8 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
+#include "engine/move.h"
 #include "graph/kempe_chain.h"
 #include "graph/neighbour_counts.h"
 #include "problem/instance.h"
@@ -52,7 +54,11 @@ class SoftTies : public HardTies {
     static constexpr bool kPriced = true;
 
     SoftTies(const Instance& instance, int k)
-        : HardTies(instance, k), soft_(*instance.soft), k_(k), row_(instance.size, kNone) {
+        : HardTies(instance, k),
+          soft_(*instance.soft),
+          k_(k),
+          row_(instance.size, kNone),
+          target_(instance.size, kUncoloured) {
         std::int32_t next = 0;
         for (Vertex v : soft_.tied()) row_[v] = next++;
         pull_.resize(soft_.tied().size() * k);
@@ -77,6 +83,8 @@ class SoftTies : public HardTies {
     double total_price() const { return soft_.together() - satisfied_; }
     // What the price rises by when the two colours of a chain are exchanged on it.
     double change(const KempeChain& chain, const Colour* colours, Colour from, Colour to) const;
+    // The same of vertices that move together, each once.
+    double change(std::span<const SingleMove> moves, const Colour* colours);
 
     const SoftPairs& pairs() const { return soft_; }
 
@@ -88,8 +96,9 @@ class SoftTies : public HardTies {
     const SoftPairs& soft_;
     const int k_;
     std::vector<std::int32_t> row_;
-    std::vector<double> pull_;  // per softly tied vertex and cluster
-    double satisfied_ = 0.0;    // prices of all pairs within clusters
+    std::vector<double> pull_;    // per softly tied vertex and cluster
+    double satisfied_ = 0.0;      // prices of all pairs within clusters
+    std::vector<Colour> target_;  // per vertex, while moves are priced
 };
 
 }  // namespace kempe

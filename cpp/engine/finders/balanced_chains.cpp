@@ -79,15 +79,16 @@ void BalancedChains<Rules>::collect_items(Colour first, Colour second) {
 template <class Rules>
 void BalancedChains<Rules>::add_item(std::span<const Vertex> vertices, Colour first,
                                      Colour second) {
-    const auto& state = ledger_.state;
+    auto& state = ledger_.state;
     Item item{0.0, 0, static_cast<int>(vertices_.size()), 0};
+    moves_.clear();
     for (Vertex v : vertices) {
         const bool leaves = state.colour(v) == first;
-        const double change = state.distance(v, second) - state.distance(v, first);
-        item.price += ledger_.instance.weight[v] * (leaves ? change : -change);
         item.rows += leaves ? state.limits().rows(v) : -state.limits().rows(v);
+        moves_.push_back({v, leaves ? second : first});
         vertices_.push_back(v);
     }
+    item.price = state.cost_in_place(moves_);
     item.end = static_cast<int>(vertices_.size());
     items_.push_back(item);
 }

@@ -177,13 +177,17 @@ int Exchanges<Rules>::excess() const {
     return total;
 }
 
+// Soft pairs are left aside: moves that they tie to each other do not add up, and what sends rows
+// by the shortest paths relies on that.
 template <class Rules>
 int Exchanges<Rules>::repair(Stopper& stopper) {
     ledger_.reference = Reference::placed;
+    for (Lists& lists : fixed_) lists.heed_pulls(false);
     for (bool moved = true; moved && excess() > 0 && !stopper.stopped();) {
         moved = false;
         for (Lists& lists : fixed_) moved |= send_rows(lists, stopper);
     }
+    for (Lists& lists : fixed_) lists.heed_pulls(true);
     return excess();
 }
 

@@ -55,10 +55,14 @@ void MoveLists<Rules>::refresh() {
 template <class Rules>
 inline double MoveLists<Rules>::price(Vertex v, Colour to, double own, double other) const {
     const auto& state = ledger_.state;
-    const double w = ledger_.instance.weight[v];
-    if (pricing_ == Pricing::fixed) return w * (other - own);
-    return state.entering_cost(v, to, other, Reference::means) -
-           state.leaving_gain(v, own, Reference::means);
+    if (pricing_ == Pricing::following)
+        return state.entering_cost(v, to, other, Reference::means) -
+               state.leaving_gain(v, own, Reference::means);
+    const double fixed = ledger_.instance.weight[v] * (other - own);
+    if constexpr (Rules::Ties::kPriced)
+        if (heeds_pulls_)
+            return fixed + state.ties().pull(v, state.colour(v)) - state.ties().pull(v, to);
+    return fixed;
 }
 
 template <class Rules>
@@ -122,7 +126,7 @@ void MoveLists<Rules>::refill(Colour from, Colour to) {
             insert(found, {price(v, to, state.distance(v, from), state.distance(v, to)), v});
 }
 
-// Lists of clusters may know v already from an earlier stay, at a price of then.
+// At the price of now, whatever the list knows of v from an earlier time.
 template <class Rules>
 void MoveLists<Rules>::offer(Vertex v, Colour to) {
     const auto& state = ledger_.state;
@@ -130,9 +134,9 @@ void MoveLists<Rules>::offer(Vertex v, Colour to) {
     if (own == to || !state.ties().admit(v, to)) return;
     List& found = list(own, to);
     const auto end = found.entry.begin() + found.count;
-    const auto known = std::find_if(found.entry.begin(), end,
-                                    [&](const Candidate& known) { return known.vertex == v; });
-    if (known != end) return;
+    const auto rest = std::remove_if(found.entry.begin(), end,
+                                     [&](const Candidate& known) { return known.vertex == v; });
+    found.count = static_cast<int>(rest - found.entry.begin());
     insert(found, {price(v, to, state.distance(v, own), state.distance(v, to)), v});
 }
 

@@ -30,6 +30,12 @@ class MoveLists {
     void refresh();
     // Nothing is known any more.
     void forget();
+    // Whether soft pairs count.
+    void heed_pulls(bool heed) {
+        if (!Rules::Ties::kPriced || heed == heeds_pulls_) return;
+        heeds_pulls_ = heed;
+        forget();
+    }
     // The cheapest move from one cluster to another; vertex -1 if there is none.
     Candidate cheapest(Colour from, Colour to);
     // The vertex of the nth cheapest, the first being the 0th; -1 if so many are not known.
@@ -61,6 +67,7 @@ class MoveLists {
     const std::vector<Vertex> vertices_;
     const int rows_;
     const Pricing pricing_;
+    bool heeds_pulls_ = true;
     std::vector<List> lists_;  // k x k
     std::vector<Time> made_;   // per cluster
     std::vector<char> stale_;  // per cluster

@@ -257,11 +257,6 @@ class KempeKMeans(SearchingClusterer):
             soft_cannot_link_confidence=soft_cannot_link_confidence,
         )
         self._check_one_price(given)
-        if given.soft.count and (self.size_min is not None or self.size_max is not None):
-            raise ValueError(
-                "limits on sizes and pairs that may be wrong do not go together yet: give the "
-                "pairs as must_link and cannot_link, or leave size_min and size_max out"
-            )
         problem = self._build_problem(X, given, sample_weight)
         if is_labels(start):
             start = checked_labels(start, problem.n_rows, problem.n_clusters)
