@@ -37,6 +37,7 @@ template <class Rules>
 bool Ejection<Rules>::enter(Vertex v, Colour to, double limit, int depth) {
     if (colouring_.total() + colouring_.price(v, to) >= limit || ++steps_ > kMostSteps)
         return false;
+    if (is_in_vain(v, to, limit, depth)) return false;
     const std::size_t before = colouring_.moves();
     if (!colouring_.move(v, to)) return false;
     if (make_room(v, limit, depth)) return true;
@@ -44,13 +45,46 @@ bool Ejection<Rules>::enter(Vertex v, Colour to, double limit, int depth) {
     return false;
 }
 
+// Whether room cannot be made: too many stand in the way, or the first of them has nowhere to go.
+// A move changes a count of every neighbour, and a supernode of many rows has most others for
+// neighbours, so this is found out before anything moves.
+template <class Rules>
+bool Ejection<Rules>::is_in_vain(Vertex v, Colour to, double limit, int depth) const {
+    const int blockers = state_.ties()[v][to];
+    if (blockers == 0) return false;
+    if (depth == 0 || blockers > kMostBlockers) return true;
+    const double total = colouring_.total() + colouring_.price(v, to);
+    bool in_vain = false;
+    state_.ties().counts().for_neighbours_in(v, to, state_.colours().data(), [&](Vertex u) {
+        in_vain = total + cheapest_price(u) >= limit || (depth == 1 && !can_leave_alone(u, v));
+        return false;
+    });
+    return in_vain;
+}
+
+// Whether u can go to another cluster without making room there, once v has left its own.
+template <class Rules>
+bool Ejection<Rules>::can_leave_alone(Vertex u, Vertex v) const {
+    const Colour own = state_.colour(u), left = state_.colour(v);
+    for (Colour c = 0; c < k_; ++c)
+        if (c != own && state_.ties()[u][c] == (c == left ? 1 : 0)) return true;
+    return false;
+}
+
+template <class Rules>
+double Ejection<Rules>::cheapest_price(Vertex u) const {
+    const Colour own = state_.colour(u);
+    const float* distance = colouring_.distances(u);
+    Colour nearest = own == 0 ? 1 : 0;
+    for (Colour c = 0; c < k_; ++c)
+        if (c != own && distance[c] < distance[nearest]) nearest = c;
+    return colouring_.price(u, nearest);
+}
+
 template <class Rules>
 bool Ejection<Rules>::make_room(Vertex v, double limit, int depth) {
     const auto& neighbours = state_.ties().counts();
     const Colour own = state_.colour(v);
-    const int blockers = neighbours[v][own];
-    if (blockers == 0) return true;
-    if (depth == 0 || blockers > kMostBlockers) return false;
     return neighbours.for_neighbours_in(v, own, state_.colours().data(), [&](Vertex u) {
         return !stays(u) && send_away(u, limit, depth - 1);
     });

@@ -30,6 +30,9 @@ class Ejection {
 
     void begin(Vertex pinned);
     bool enter(Vertex v, Colour to, double limit, int depth);
+    bool is_in_vain(Vertex v, Colour to, double limit, int depth) const;
+    bool can_leave_alone(Vertex u, Vertex v) const;
+    double cheapest_price(Vertex u) const;
     bool make_room(Vertex v, double limit, int depth);
     bool send_away(Vertex v, double limit, int depth);
     const std::vector<Colour>& by_distance(Vertex v, int depth);

@@ -1,7 +1,6 @@
 #include "engine/finders/priced_colouring.h"
 
 #include <algorithm>
-#include <cmath>
 #include <span>
 
 #include "problem/tiles.h"
@@ -20,7 +19,7 @@ void PricedColouring<Rules>::begin() {
         weight_[c] = state_.cluster_weight(c);
     }
     journal_.clear();
-    total_ = turnover_ = 0.0;
+    sums_ = {};
 }
 
 template <class Rules>
@@ -48,10 +47,9 @@ bool PricedColouring<Rules>::move(Vertex v, Colour to) {
     const Colour from = state_.colour(v);
     const double w = instance_.weight[v], change = price(v, to);
     if (!limits_.may_lose_one(size_[from], weight_[from], w)) return false;
-    journal_.push_back({v, from, total_, turnover_});
+    journal_.push_back({v, from, sums_});
     state_.recolour(v, to);
-    total_ += change;
-    turnover_ += std::abs(change);
+    sums_.add(change);
     --size_[from];
     ++size_[to];
     weight_[from] -= w;
@@ -66,20 +64,12 @@ void PricedColouring<Rules>::take_back(std::size_t moves) {
         const Colour left = state_.colour(last.vertex);
         const double w = instance_.weight[last.vertex];
         state_.recolour(last.vertex, last.from);
-        total_ = last.total;
-        turnover_ = last.turnover;
+        sums_ = last.before;
         ++size_[last.from];
         --size_[left];
         weight_[last.from] += w;
         weight_[left] -= w;
     }
-}
-
-template <class Rules>
-bool PricedColouring<Rules>::has_improved(std::size_t since) const {
-    if (since == journal_.size()) return false;
-    const Step& first = journal_[since];
-    return total_ - first.total < -kTableRounding * (turnover_ - first.turnover);
 }
 
 template <class Rules>

@@ -1,6 +1,7 @@
 // A colouring that is changed step by step at the prices of a table, and can be taken back.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <vector>
 
@@ -40,8 +41,18 @@ class PricedColouring {
     void take_back(std::size_t moves);
     Vertex moved(std::size_t move) const { return journal_[move].vertex; }
     // Whether the moves after so many lower the cost, beyond rounding.
-    bool has_improved(std::size_t since) const;
-    double total() const { return total_; }
+    bool has_improved(std::size_t since) const {
+        return since < moves() && improves(journal_[since].before, sums_);
+    }
+    // The same of moves that are not made yet: of each of the vertices to the colour that `to`
+    // gives. Moves change a count of every neighbour, prices are a look at the table.
+    template <class To>
+    bool would_improve(const std::vector<Vertex>& vertices, To&& to) const {
+        Sums sums = sums_;
+        for (Vertex v : vertices) sums.add(price(v, to(v)));
+        return improves(sums_, sums);
+    }
+    double total() const { return sums_.total; }
 
     // Take everything back, and tell what came of it: the vertices with other colours in the end.
     std::vector<SingleMove> end();
@@ -50,12 +61,25 @@ class PricedColouring {
     // Differences below this share of what they are made of are the rounding of single precision.
     static constexpr double kTableRounding = 1e-5;
 
+    // Prices of moves, added up.
+    struct Sums {
+        double total = 0.0;
+        double turnover = 0.0;  // of absolute prices
+
+        void add(double price) {
+            total += price;
+            turnover += std::abs(price);
+        }
+    };
     struct Step {
         Vertex vertex;
         Colour from;
-        double total, turnover;  // before
+        Sums before;
     };
 
+    static bool improves(const Sums& before, const Sums& after) {
+        return after.total - before.total < -kTableRounding * (after.turnover - before.turnover);
+    }
     void fill_table();
 
     const Instance& instance_;
@@ -66,8 +90,7 @@ class PricedColouring {
     std::vector<int> size_;       // per cluster
     std::vector<double> weight_;  // per cluster
     std::vector<Step> journal_;
-    double total_ = 0.0;     // price of all moves
-    double turnover_ = 0.0;  // the same, of absolute prices
+    Sums sums_;  // of all moves
 };
 
 KEMPE_DECLARE_FOR_ALL_RULES(PricedColouring);

@@ -104,16 +104,16 @@ bool TableSwaps<Rules>::try_chain(Vertex v, Colour to) {
     if (failed_[slot * k_ + to] >= disturbed_[slot]) return false;
     const std::size_t before = colouring_.moves();
     const Colour from = state_.colour(v);
-    const bool whole = state_.collect_up_to(v, to, kLongestChain);
-    bool swapped = whole;
+    const auto other = [&](Vertex u) { return state_.colour(u) == from ? to : from; };
+    bool swapped = state_.collect_up_to(v, to, kLongestChain) &&
+                   colouring_.would_improve(state_.chain(), other);
     for (Vertex u : state_.chain()) {
         if (!swapped) break;
-        swapped = colouring_.move(u, state_.colour(u) == from ? to : from);
+        swapped = colouring_.move(u, other(u));
     }
-    if (swapped && colouring_.has_improved(before)) return true;
+    if (swapped) return true;
     colouring_.take_back(before);
-    for (Vertex u : state_.chain())
-        failed_[state_.ties().slot(u) * k_ + (state_.colour(u) == from ? to : from)] = now_;
+    for (Vertex u : state_.chain()) failed_[state_.ties().slot(u) * k_ + other(u)] = now_;
     return false;
 }
 
