@@ -1,5 +1,6 @@
 """Downloads, from a server on this machine that has the layout of the public ones."""
 
+import dataclasses
 import functools
 import gzip
 import http.server
@@ -14,8 +15,9 @@ import numpy as np
 import pytest
 
 from kempe import datasets
-from kempe.datasets import download
+from kempe.datasets import download, sources
 from kempe.datasets.catalogue import find
+from kempe.datasets.scaling import partition_inertia
 
 
 @pytest.fixture
@@ -104,22 +106,66 @@ def test_mnist_has_the_training_images_first(site):
     assert y.tolist() == [0, 1, 0, 2, 1]
 
 
-@pytest.mark.parametrize(("name", "n_labels"), [("cifar10", 1), ("cifar100", 2)])
-def test_cifar_has_the_test_images_first(site, name, n_labels):
+def cifar_records(n_labels):
+    """A few images as the authors of CIFAR store them: labels, then 3,072 values."""
     rng = np.random.default_rng(0)
-    records = rng.integers(0, 10, (4, n_labels + 3072)).astype(np.uint8)
+    records = rng.integers(0, 256, (6, n_labels + 3072)).astype(np.uint8)
+    records[:, :n_labels] = np.arange(6)[:, None] % 3
+    return records
+
+
+def cifar_archive(records):
+    """The archive of such images, in which training batches may come first."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
-        for file, rows in (("data_batch_1.bin", slice(2, 4)), ("test_batch.bin", slice(0, 2))):
-            content = records[rows].tobytes()
+        parts = {"data_batch_2.bin": (4, 6), "data_batch_1.bin": (2, 4), "test_batch.bin": (0, 2)}
+        for file, (begin, end) in {**parts, "readme.html": (0, 0)}.items():
+            content = records[begin:end].tobytes()
             member = tarfile.TarInfo(f"folder/{file}")
             member.size = len(content)
             archive.addfile(member, io.BytesIO(content))
-    put(site, f"{download._CIFAR}/cifar-{name[5:]}-binary.tar.gz", buffer.getvalue())
+    return buffer.getvalue()
+
+
+CIFAR = pytest.mark.parametrize(("name", "n_labels"), [("cifar10", 1), ("cifar100", 2)])
+
+
+@CIFAR
+def test_cifar_has_the_test_images_first(site, name, n_labels):
+    records = cifar_records(n_labels)
+    url = f"{download._CIFAR}/cifar-{name[5:]}-binary.tar.gz"
+    put(site, url, cifar_archive(records))
     X, y = download.features(find(name))
     np.testing.assert_array_equal(X, records[:, n_labels:])
     fine = records[:, n_labels - 1]
     np.testing.assert_array_equal(y[:, None] == y, fine[:, None] == fine)
+
+
+@CIFAR
+def test_an_archive_in_the_users_folder_is_read_as_it_is(tmp_path, name, n_labels):
+    records = cifar_records(n_labels)
+    X, y = records[:, n_labels:], records[:, n_labels - 1]
+    folder = tmp_path / "COL4"
+    folder.mkdir()
+    (folder / f"cifar-{name[5:]}-binary.tar.gz").write_bytes(cifar_archive(records))
+    small = {"n_rows": 6, "n_clusters": 3, "true_inertia": partition_inertia(X, y)}
+    facts = dataclasses.replace(find(name), **small)
+    found = sources.raw(facts, tmp_path, allow_download=False)
+    assert found.origin.endswith("-binary.tar.gz")
+    np.testing.assert_array_equal(found.X, X)
+    np.testing.assert_array_equal(found.y, y)
+    with pytest.raises(ValueError, match="rows, features and clusters"):
+        sources.raw(find(name), tmp_path, allow_download=False)
+
+
+# scikit-learn carries breast_cancer.
+NOT_GENERATED = {*datasets.names("COL1"), *datasets.names("COL4")} - {"COL1/breast_cancer"}
+
+
+@pytest.mark.parametrize("name", sorted(NOT_GENERATED))
+def test_a_set_that_is_nowhere_is_an_error_that_says_where_it_is_published(name, tmp_path):
+    with pytest.raises(datasets.DataNotFoundError, match="It is published as https://"):
+        sources.raw(find(name), tmp_path, allow_download=False)
 
 
 def test_constraint_matrices_give_the_pairs_of_their_upper_triangle(site):

@@ -59,6 +59,20 @@ def features(facts: DatasetFacts) -> Features:
     return readers.get(facts.name, _keel)(facts.name)
 
 
+def published_at(facts: DatasetFacts) -> str:
+    """Say in one sentence where a set that is not generated is published."""
+    places = {
+        "soybean": f"{_UCI}/soybean/soybean-small.data",
+        **{toy: f"{_TOYS}/{toy}_toydataset.txt" for toy in ("circles", "moons", "spiral")},
+        "mnist": f"{_MNIST[0]}, four files",
+    }
+    archive = archive_name(facts.name)
+    if archive is not None:
+        return f"It is published as {_CIFAR}/{archive}, which can be put there as it is"
+    place = places.get(facts.name, f"{_KEEL_SITE}/{facts.name}.zip")
+    return f"It is published as {place}"
+
+
 def constraint_set(
     facts: DatasetFacts, level: float
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
@@ -156,9 +170,20 @@ def _idx(name: str) -> NDArray[np.uint8]:
 
 
 def _cifar(name: str) -> Features:
-    """Test images, then training images; of the two labels of CIFAR-100 the fine one."""
-    archive = f"cifar-{name.removeprefix('cifar')}-binary.tar.gz"
-    content = fetch([f"{_CIFAR}/{archive}"])
+    return cifar_archive(name, fetch([f"{_CIFAR}/{archive_name(name)}"]))
+
+
+def archive_name(name: str) -> str | None:
+    """Give the name of the archive that the authors of CIFAR publish, ``None`` for other sets."""
+    size = name.removeprefix("cifar")
+    return f"cifar-{size}-binary.tar.gz" if size != name else None
+
+
+def cifar_archive(name: str, content: bytes) -> Features:
+    """Take a set out of the archive of its authors.
+
+    Test images, then training images; of the two labels of CIFAR-100 the fine one.
+    """
     with tarfile.open(fileobj=io.BytesIO(content), mode="r:gz") as files:
         members = [item for item in files.getnames() if item.endswith(".bin")]
         members.sort(key=lambda item: ("test" not in item, item))

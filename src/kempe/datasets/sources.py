@@ -99,11 +99,22 @@ def check_counts(facts: DatasetFacts, level: float, n_must_link: int, n_cannot_l
 def _read(folder: Path, facts: DatasetFacts) -> Raw | None:
     path = folder / facts.collection / f"{facts.name}.npz"
     if not path.is_file():
-        return None
+        return _read_archive(folder, facts)
     with np.load(path, allow_pickle=False) as file:
         X, y = file["X"], file["y"]
     check_shape(facts, X, y, str(path))
     return Raw(X, y, _read_pairs(folder, facts), str(path))
+
+
+def _read_archive(folder: Path, facts: DatasetFacts) -> Raw | None:
+    """Read what the authors of a set publish, where a user has put it beside the other files."""
+    name = download.archive_name(facts.name)
+    path = folder / facts.collection / (name or "")
+    if name is None or not path.is_file():
+        return None
+    X, y = download.cifar_archive(facts.name, path.read_bytes())
+    check_shape(facts, X, y, str(path))
+    return Raw(X, y, None, str(path))
 
 
 def _read_pairs(folder: Path, facts: DatasetFacts) -> dict[str, NDArray[np.int32]] | None:
@@ -173,5 +184,6 @@ def _not_found(facts: DatasetFacts, places: list[Path], reason: str) -> DataNotF
     where = ", ".join(str(folder / facts.collection) for folder in places)
     return DataNotFoundError(
         f"no {facts.name}.npz in {where}, and no other source of {facts.key}: {reason}. "
-        "Name a folder that has it by data_home= or by the environment variable KEMPE_DATA"
+        "Name a folder that has it by data_home= or by the environment variable KEMPE_DATA. "
+        f"{download.published_at(facts)}"
     )
