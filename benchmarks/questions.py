@@ -21,9 +21,10 @@ import typer
 from scipy.stats import wilcoxon
 from sklearn.metrics import adjusted_rand_score
 
+from folders import use_shared_data
 from kempe import datasets
 from kempe.ask import Answer, Question, Session, SuperInstances, View
-from kempe.ask.answers import Ledger
+from kempe.ask.answers import Ledger, Said
 from kempe.constraints import Constraints
 from tables import Section, show, write_markdown
 
@@ -44,12 +45,15 @@ OTHERS = [
 # Name in the table, strategy, and where its clusters come from.
 RIVALS = {
     "kempe": ("auto", "auto"),
+    "kempe, 95 % sure": ("auto", "auto"),
     "COBRAS": ("super-instances", "own"),
     "NPU": ("normalised-uncertainty", "plain"),
     "uncertainty": ("uncertainty", "plain"),
     "explore-consolidate": ("explore-consolidate", "plain"),
     "random": ("random", "plain"),
 }
+# How sure the person is of each answer, where that is said.
+SURE = {"kempe, 95 % sure": {"confidence": 0.95}}
 OURS, PUBLISHED = "kempe", "COBRAS"
 
 
@@ -81,7 +85,8 @@ class Run:
             if question is not None:
                 first, second = question.rows
                 same = bool(data.y[first] == data.y[second]) != bool(rng.random() < self.wrong)
-                player.answer(question.rows, "together" if same else "apart")
+                said: Said = "together" if same else "apart"
+                player.answer(question.rows, said, **SURE.get(self.method, {}))
                 questions += 1
             if number in BUDGETS:
                 found[str(number)] = adjusted_rand_score(data.y, player.labels_)
@@ -198,6 +203,7 @@ def main(
     out: Annotated[Path | None, typer.Option(help="Markdown file for the tables.")] = None,
 ) -> None:
     """Compare strategies."""
+    use_shared_data()
     shares = wrong or [0.0, 0.05]
     results = load(store)
     done = {(r["dataset"], r["method"], r["seed"], r["wrong"]) for r in results}

@@ -261,6 +261,107 @@ def test_two_sessions_do_not_write_one_log(tmp_path):
     Session(X, 3, log=tmp_path / "log").close()
 
 
+def far_apart():
+    """Two groups of rows, far from each other: rows 0 to 19, and 20 to 39."""
+    rng = np.random.default_rng(0)
+    return rng.normal(size=(40, 2)) + 50 * (np.arange(40) >= 20)[:, None]
+
+
+@pytest.mark.parametrize("model", ["plain", "spread", "auto"])
+def test_an_answer_that_is_only_thought_may_be_overruled_by_the_rows(model):
+    session = Session(far_apart(), 2, model=model, random_state=0)
+    for row in range(1, 6):
+        session.answer((0, row), TOGETHER)
+        session.answer((0, 20 + row), APART)
+    session.answer((7, 30), TOGETHER, confidence=0.8)
+    assert session.labels_[7] == session.labels_[0] != session.labels_[30]
+    session.answer((7, 30), TOGETHER)  # for certain now
+    assert session.labels_[7] == session.labels_[30]
+    assert_holds(session)
+
+
+def test_uncertain_answers_make_soft_pairs_and_contradict_nothing():
+    session = Session(blobs()[0], 3, random_state=0)
+    session.answer((0, 1), TOGETHER)
+    session.answer((1, 0), APART, confidence=0.9)
+    session.answer((2, 3), APART, confidence=0.7)
+    session.answer((4, 5), TOGETHER, confidence=1)
+    assert session.conflicts == []
+    soft = session.constraints.soft
+    assert soft.cannot_link.tolist() == [[1, 0], [2, 3]]
+    assert soft.cannot_link_confidence.tolist() == [0.9, 0.7]
+    assert session.constraints.must_link.tolist() == [[0, 1], [4, 5]]
+    assert_holds(session)
+    session.retract((2, 3))
+    assert session.constraints.soft.count == 1
+
+
+@pytest.mark.parametrize("strategy", ["auto", "explore-consolidate", "super-instances"])
+def test_who_is_never_certain_is_still_asked_something_new(strategy):
+    X, truth = blobs(60, 3, seed=2)
+    session = Session(X, 3, strategy=strategy, random_state=0)
+    seen = set()
+    for _ in range(40):
+        question = session.next()
+        if question is None:
+            break
+        assert tuple(sorted(question.rows)) not in seen
+        seen.add(tuple(sorted(question.rows)))
+        said = TOGETHER if truth[question.rows[0]] == truth[question.rows[1]] else APART
+        session.answer(question.pair, said, confidence=0.9)
+    assert len(seen) > 20
+    assert not session.constraints.must_link.size
+    assert adjusted_rand_score(truth, session.labels_) > 0.6
+
+
+def test_wrong_answers_hurt_less_if_they_are_not_certain():
+    reached = []
+    for confidence in (None, 0.9):
+        for seed in range(4):
+            X, truth = blobs(90, 3, 6, seed=seed)
+            session, rng = Session(X, 3, random_state=0), np.random.default_rng(1)
+            for _ in range(50):
+                question = session.next()
+                first, second = question.rows
+                same = (truth[first] == truth[second]) != (rng.random() < 0.1)
+                session.answer(question.pair, TOGETHER if same else APART, confidence=confidence)
+            reached.append(adjusted_rand_score(truth, session.labels_))
+    certain, thought = np.reshape(reached, (2, 4))
+    assert (thought > certain).all()
+
+
+def test_uncertain_answers_are_in_the_log_and_in_what_is_exported(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    X, truth = blobs(50, seed=5)
+    with Session(X, 3, log="log", random_state=0) as session:
+        play(session, truth, 6)
+        session.answer((0, 1), TOGETHER, confidence=0.8)
+        session.answer((2, 3), APART, confidence=0.6)
+        session.export("out")
+        wanted = session.labels_.tolist()
+    with Session(X, 3, log="log") as again:
+        assert (again.labels_.tolist(), again.constraints.soft.count) == (wanted, 2)
+    assert Path("out/soft_pairs.csv").read_text().splitlines() == [
+        "first,second,kind,confidence",
+        "0,1,must-link,0.8",
+        "2,3,cannot-link,0.6",
+    ]
+    np.savetxt("data.csv", X, delimiter=",", header="a,b", comments="")
+    arguments = ["fit", "data.csv", "-k", "3", "--max-mutations", "0", "-o", "again.csv"]
+    arguments += ["--constraints", "out/constraints.json", "--init-labels", "out/labels.csv"]
+    done = CliRunner().invoke(app, arguments)
+    assert done.exit_code == 0, done.output
+    found = [int(line) for line in Path("again.csv").read_text().splitlines()[1:]]
+    assert adjusted_rand_score(wanted, found) == 1.0
+
+
+def test_soft_pairs_may_be_known_from_the_beginning():
+    given = Constraints(soft_must_link=[(0, 30)], soft_must_link_confidence=0.9)
+    session = Session(far_apart(), 2, constraints=given, random_state=0)
+    assert session.constraints.soft.count == 1
+    assert session.labels_[0] != session.labels_[30]
+
+
 @pytest.mark.parametrize("model", ["plain", "spread"])
 def test_a_fit_with_what_was_exported_finds_the_same_clusters(tmp_path, model, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -309,7 +410,8 @@ def test_known_pairs_hold_from_the_beginning():
         (lambda s: s.answer((0, 99), TOGETHER), "no row 99"),
         (lambda s: s.answer((0, 1, 2), TOGETHER), "two rows"),
         (lambda s: s.answer((0, 1), "maybe"), "one of together"),
-        (lambda s: s.answer((0, 1), TOGETHER, confidence=2), "between 0 and 1"),
+        (lambda s: s.answer((0, 1), TOGETHER, confidence=2), "above 0.5 and at most 1"),
+        (lambda s: s.answer((0, 1), TOGETHER, confidence=0.5), "the answer is 'unsure'"),
         (lambda s: s.label([], "x"), "at least one row"),
     ],
 )

@@ -235,6 +235,18 @@ def assert_fit_finds_the_same(table: Path, folder: Path) -> None:
     assert adjusted_rand_score(labels[0], TRUTH) > 0.8
 
 
+def test_what_is_only_thought_is_told_from_what_is_known(page):
+    for key in "TA":  # with the shift key
+        page.press(key, +1)
+    told = [one.text for one in page.find("#history .said")]
+    assert told == ["probably apart", "probably together"]
+    assert len(fetched(page, "soft_pairs.csv").splitlines()) == 3
+    assert fetched(page, "must_link.csv") == "first,second\n"
+    page.find("#probably-apart")[0].click()
+    page.wait(lambda: page.answers() == 3, "clicked")
+    assert page.problems() == []
+
+
 def test_scripts_show_as_text_and_nothing_fails(page):
     seen = set()
     for _ in range(6):

@@ -14,6 +14,7 @@ from kempe.ask.log import Event
 from kempe.constraints import Constraints
 from kempe.graph import CannotLinkGraph
 from kempe.graph.colouring import colour_graph
+from kempe.pairs import Pairs
 
 Said: TypeAlias = Literal["together", "apart", "unsure"]
 SAID: tuple[Said, ...] = ("together", "apart", "unsure")
@@ -35,7 +36,7 @@ class Answer:
     predicted
         Whether the clusters said the same before; ``None`` if there is no telling.
     confidence
-        How sure the person was, between 0 and 1, if that was asked.
+        Probability that it is right, if the person only thinks so; ``None`` if it is certain.
     asked
         Whether the session asked, or the person came up with the pair.
     label
@@ -53,6 +54,16 @@ class Answer:
     def key(self) -> tuple[int, int]:
         """The pair, the smaller row first."""
         return min(self.rows), max(self.rows)
+
+    @property
+    def sureness(self) -> float:
+        """Probability that it is right: 1 if it is certain."""
+        return 1.0 if self.confidence is None else self.confidence
+
+    @property
+    def is_soft(self) -> bool:
+        """Whether it may be wrong: then clusters may break it at a price."""
+        return self.said != "unsure" and self.sureness < 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +92,8 @@ class Conflict:
 class Ledger:
     """All answers, which of them hold, and what follows.
 
-    Answers are taken in their order; one that contradicts those before it is put aside.
+    Answers are taken in their order; one that contradicts those before it is put aside. Those that
+    may be wrong contradict nothing: they become soft pairs.
 
     Attributes
     ----------
@@ -92,7 +104,7 @@ class Ledger:
     answers, conflicts, skipped
         All answers that were not taken back; those that cannot hold; pairs not to ask about.
     known
-        What follows from the answers that hold.
+        What follows from the answers that hold, as far as they are certain.
     """
 
     n_clusters: int
@@ -104,6 +116,8 @@ class Ledger:
     known: Knowledge = field(init=False)
     _start: Knowledge = field(init=False)
     _held: list[Answer] = field(default_factory=list)
+    _soft: list[Answer] = field(default_factory=list)
+    _believed: Knowledge | None = None
 
     def __post_init__(self) -> None:
         self._start = Knowledge(self.n_clusters)
@@ -112,14 +126,34 @@ class Ledger:
         self.known = self._start.copy()
 
     @property
-    def held(self) -> list[Answer]:
-        """The answers that hold."""
-        return self._held
+    def believed(self) -> Knowledge:
+        """What is known, and what follows from uncertain answers that do not contradict it.
+
+        The surest of them come first. Nothing has to hold because of it; it says what to ask next.
+        """
+        if not self._soft:
+            return self.known
+        if self._believed is None:
+            believed = self.known.copy()
+            for one in sorted(self._soft, key=lambda one: -one.sureness):
+                if _fits(believed, one):
+                    believed.add(*one.rows, together=one.said == "together")
+            self._believed = believed
+        return self._believed
+
+    def confidences(self) -> dict[int, float]:
+        """How sure it is what is believed of rows of which nothing is known for certain."""
+        found: dict[int, float] = {}
+        for one in self._soft:
+            for row in one.rows:
+                if not self.known.is_touched(row):
+                    found[row] = max(found.get(row, 0.0), one.sureness)
+        return found
 
     def rebuild(self, answers: Iterable[Answer], skipped: Iterable[tuple[int, int]]) -> None:
         """Forget everything and take other answers in."""
         self.known = self._start.copy()
-        self.answers, self.conflicts, self._held = [], [], []
+        self.answers, self.conflicts, self._held, self._soft = [], [], [], []
         self.skipped = set(skipped)
         for answer in answers:
             self.add(answer)
@@ -127,12 +161,14 @@ class Ledger:
     def add(self, answer: Answer) -> None:
         """Take one more answer in, or put it aside."""
         self.answers.append(answer)
-        if answer.said == "unsure":
+        self._believed = None
+        if answer.said == "unsure" or answer.is_soft:
             self.skipped.add(answer.key)
+            self._soft += [answer] if answer.is_soft else []
             return
         if self.known.relation(*answer.rows) is (answer.said == "together"):
             self._hold(answer)  # it followed already
-        elif self._fits(answer):
+        elif _fits(self.known, answer):
             self._hold(answer)
         else:
             self.conflicts.append(self._conflict(answer))
@@ -140,13 +176,6 @@ class Ledger:
     def _hold(self, answer: Answer) -> None:
         self.known.add(*answer.rows, together=answer.said == "together")
         self._held.append(answer)
-
-    def _fits(self, answer: Answer) -> bool:
-        if self.known.relation(*answer.rows) is not None:
-            return False
-        trial = self.known.copy()
-        trial.add(*answer.rows, together=answer.said == "together")
-        return is_feasible(trial)
 
     def _conflict(self, answer: Answer) -> Conflict:
         others = self._minimal(answer)
@@ -174,20 +203,42 @@ class Ledger:
         return is_feasible(trial)
 
     def constraints(self, answers: Sequence[Answer] | None = None) -> Constraints:
-        """Give the known pairs and those of some answers, of all that hold by default.
+        """Give the known pairs and those of some answers, of all but conflicts by default.
 
-        This is where confidences would make soft pairs of unsure answers.
+        Parameters
+        ----------
+        answers
+            Answers, of which uncertain ones become soft pairs.
         """
-        answers = self._held if answers is None else answers
-        must = [one.rows for one in answers if one.said == "together"]
-        cannot = [one.rows for one in answers if one.said == "apart"]
+        answers = [*self._held, *self._soft] if answers is None else answers
+
+        def pairs(said: Said, soft: bool) -> Pairs:
+            chosen = [one.rows for one in answers if (one.said, one.is_soft) == (said, soft)]
+            return np.array(chosen, dtype=np.int64).reshape(-1, 2)
+
+        def sure(said: Said) -> list[float]:
+            return [one.sureness for one in answers if one.said == said and one.is_soft]
+
         own = Constraints(
-            np.array(must, dtype=np.int64).reshape(-1, 2),
-            np.array(cannot, dtype=np.int64).reshape(-1, 2),
+            pairs("together", False),
+            pairs("apart", False),
             n_rows=self.given.n_rows,
             row_names=self.names,
+            soft_must_link=pairs("together", True),
+            soft_cannot_link=pairs("apart", True),
+            soft_must_link_confidence=sure("together"),
+            soft_cannot_link_confidence=sure("apart"),
         )
         return self.given | own
+
+
+def _fits(known: Knowledge, answer: Answer) -> bool:
+    """Whether an answer that does not follow can hold together with what is known."""
+    if known.relation(*answer.rows) is not None:
+        return False
+    trial = known.copy()
+    trial.add(*answer.rows, together=answer.said == "together")
+    return is_feasible(trial)
 
 
 def is_feasible(known: Knowledge) -> bool:

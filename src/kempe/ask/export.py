@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Iterable, Sequence
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +37,7 @@ def files_of(session: Session) -> dict[str, str]:
         "answers.csv": _csv(ANSWERS, _answers(session)),
         "must_link.csv": _csv(("first", "second"), _named(session, pairs.must_link)),
         "cannot_link.csv": _csv(("first", "second"), _named(session, pairs.cannot_link)),
+        "soft_pairs.csv": _csv(("first", "second", "kind", "confidence"), _soft(session)),
         "labels.csv": _csv(
             ("label",) if session.ids is None else ("id", "label"),
             [[label] for label in labels] if session.ids is None else named,
@@ -62,6 +64,20 @@ def _answers(session: Session) -> list[list[Any]]:
         ]
         for one in session.answers
     ]
+
+
+def _soft(session: Session) -> list[list[Any]]:
+    """Give the pairs that may be wrong, in the form that ``kempe fit --soft`` reads."""
+    soft = session.constraints.soft
+    rows = []
+    for kind in ("must", "cannot"):
+        sure = getattr(soft, f"{kind}_link_confidence").tolist()
+        pairs = _named(session, getattr(soft, f"{kind}_link"))
+        rows += [
+            [*pair, f"{kind}-link", "" if isnan(one) else one]
+            for pair, one in zip(pairs, sure, strict=True)
+        ]
+    return rows
 
 
 def _named(session: Session, pairs: Any) -> list[list[Any]]:

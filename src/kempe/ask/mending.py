@@ -13,6 +13,11 @@ from kempe.search.descent import Context
 from kempe.search.empty import full_solution
 
 
+def hard_pairs(constraints: Constraints) -> Constraints:
+    """Give the pairs that must hold alone."""
+    return constraints.with_pairs(constraints.must_link, constraints.cannot_link)
+
+
 def mended_labels(
     X: NDArray[np.float64],
     constraints: Constraints,
@@ -27,7 +32,7 @@ def mended_labels(
     X
         All rows.
     constraints
-        Pairs that must hold.
+        Pairs; soft ones do not count.
     labels
         Cluster of each row, whatever the constraints.
     n_clusters
@@ -35,7 +40,7 @@ def mended_labels(
     seed
         Of the heuristics, where mending is hard.
     """
-    problem = Problem.build(X, constraints, n_clusters=n_clusters)
+    problem = Problem.build(X, hard_pairs(constraints), n_clusters=n_clusters)
     context = Context(problem, np.random.default_rng(seed), _core.Stopper())
     colours = colours_of_labels(context, checked_labels(labels, problem.n_rows, n_clusters))
     found = full_solution(problem, colours).colours

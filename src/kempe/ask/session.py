@@ -17,8 +17,9 @@ from scipy.optimize import linear_sum_assignment
 from kempe.ask.answers import SAID, Answer, Conflict, Ledger, Said, answers_of
 from kempe.ask.cobras import SuperInstances
 from kempe.ask.export import export_session
+from kempe.ask.knowledge import Knowledge
 from kempe.ask.log import Event, Log
-from kempe.ask.mending import mended_labels
+from kempe.ask.mending import hard_pairs, mended_labels
 from kempe.ask.npu import NormalisedUncertainty
 from kempe.ask.simple import ExploreConsolidate, Random, Uncertainty
 from kempe.ask.spread import Spread
@@ -130,8 +131,8 @@ class Session:
         self.model = model
         self._row_of = None if self.ids is None else {n: row for row, n in enumerate(self.ids)}
         self._strategy, self._strategy_name = _strategy(strategy)
-        given = Constraints(n_rows=len(self.X)) if constraints is None else constraints
-        self._given = Constraints(given.must_link, given.cannot_link, n_rows=len(self.X))
+        none = Constraints(n_rows=len(self.X))
+        self._given = none if constraints is None else none | constraints
         self._lock = threading.RLock()
         self._log = Log(log)
         self._seed = self._open(random_state)
@@ -210,7 +211,7 @@ class Session:
         return View(
             X=self.X,
             n_clusters=self.n_clusters,
-            known=self._ledger.known,
+            known=self._ledger.believed,
             parts=self,
             rng=np.random.default_rng([self._seed, len(self._ledger.answers)]),
             skipped=self._ledger.skipped,
@@ -226,12 +227,17 @@ class Session:
         said
             ``"together"``, ``"apart"`` or ``"unsure"``.
         confidence
-            How sure the person is, between 0 and 1; it is kept in the log.
+            Probability that the answer is right, above one half. Below one it makes a soft pair:
+            clusters may break it where too much speaks against it, and it never contradicts other
+            answers. By default an answer is certain.
         """
         if said not in SAID:
             raise ValueError(f"an answer is one of {', '.join(SAID)}, not {said!r}")
-        if confidence is not None and not 0 <= confidence <= 1:
-            raise ValueError(f"confidence must be between 0 and 1, got {confidence!r}")
+        if confidence is not None and not 0.5 < confidence <= 1:
+            raise ValueError(
+                f"confidence must be above 0.5 and at most 1, got {confidence!r}; "
+                "if you cannot tell, the answer is 'unsure'"
+            )
         with self._lock:
             rows = self._rows_of(pair)
             asked = self._question is not None and set(self._question.rows) == set(rows)
@@ -327,7 +333,7 @@ class Session:
 
     @property
     def labels_(self) -> NDArray[np.int32]:
-        """Cluster of each row; every answer that holds is obeyed."""
+        """Cluster of each row; every answer that is certain and holds is obeyed."""
         with self._lock:
             if self._labels is None:
                 self._labels = self._choose()
@@ -355,17 +361,16 @@ class Session:
     def _choose(self) -> NDArray[np.int32]:
         plain = self._plain_labels()
         self._chosen = "plain"
-        known = self._ledger.known
+        known = self._ledger.believed
         if self.model == "plain" or len(known.classes) < 2:
             return plain
         votes = self._spreading().votes(known, plain)
         if votes is None:
             return plain
-        rows, _ = known.labelled()
-        if self.model == "auto" and votes.accuracy < self._plain_accuracy(plain, rows) - SLACK:
+        if self.model == "auto" and votes.accuracy < self._plain_accuracy(plain, known) - SLACK:
             return plain
         self._chosen = "spread"
-        labels = self._spreading().labels(votes, known)
+        labels = self._spreading().labels(votes, known, self._ledger.confidences())
         found = mended_labels(self.X, self.constraints, labels, self.n_clusters, self._seed)
         return _numbered_like(found, self._base, self.n_clusters)
 
@@ -376,10 +381,13 @@ class Session:
             self._plain, self._centres = model.labels_, model.cluster_centers_
         return self._plain
 
-    def _plain_accuracy(self, plain: NDArray[np.int32], rows: NDArray[np.int64]) -> float:
-        """Share of known rows that are nearest to the centre of the cluster that they are in."""
+    def _plain_accuracy(self, plain: NDArray[np.int32], known: Knowledge) -> float:
+        """Share of known rows that are nearest to the centre of the cluster of their class."""
+        rows, classes = known.labelled()
+        shared = np.zeros((len(known.classes), self.n_clusters), dtype=np.int64)
+        np.add.at(shared, (classes, plain[rows]), 1)
         away = ((self.X[rows][:, None] - self._centres) ** 2).sum(axis=2)
-        return float((away.argmin(axis=1) == plain[rows]).mean())
+        return float((away.argmin(axis=1) == shared.argmax(axis=1)[classes]).mean())
 
     def _spreading(self) -> Spread:
         if self._spread is None:
@@ -401,7 +409,7 @@ class Session:
 
     @property
     def constraints(self) -> Constraints:
-        """Pairs that were known, and those of all answers that hold."""
+        """Pairs that were known, and those of all answers that hold; uncertain ones are soft."""
         return self._ledger.constraints()
 
     @property
@@ -424,10 +432,14 @@ class Session:
         return [float(share) for share in np.cumsum(told) / np.arange(1, len(told) + 1)]
 
     def reproducing_constraints(self) -> Constraints:
-        """Give pairs under which a fit finds these clusters: spread ones hold every row."""
-        if self.chosen_ == "plain":
-            return self.constraints
-        return self.constraints | Constraints.from_labels(self.labels_)
+        """Give pairs under which a fit finds these clusters.
+
+        Spread clusters, and those that soft pairs have a part in, hold every row by pairs.
+        """
+        pairs = self.constraints
+        if self.chosen_ == "plain" and not pairs.soft.count:
+            return pairs
+        return hard_pairs(pairs) | Constraints.from_labels(self.labels_)
 
     def export(self, folder: str | Path) -> list[Path]:
         """Write answers, pairs and labels into a folder; give the files.

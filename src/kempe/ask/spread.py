@@ -7,6 +7,7 @@ from the others.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -128,15 +129,33 @@ class Spread:
         points = self.sites.points[self.sites.of_row[rows]]
         return int(rows[((points - points.mean(axis=0)) ** 2).sum(axis=1).argmin()])
 
-    def labels(self, votes: Votes, known: Knowledge) -> NDArray[np.int32]:
+    def labels(
+        self, votes: Votes, known: Knowledge, unsure: Mapping[int, float] | None = None
+    ) -> NDArray[np.int32]:
         """Give every row the class with most votes, known ones their own.
 
         Parameters
         ----------
         known
             What follows from the answers.
+        unsure
+            Rows whose class may be wrong, and the probability that it is right: they have the class
+            that is most probable after the votes of the others.
         """
         labels: NDArray[np.int32] = votes.score.argmax(axis=1).astype(np.int32)[self.sites.of_row]
         rows, classes = known.labelled()
         labels[rows] = classes
+        for row, right in (unsure or {}).items():
+            own = known.class_of(row)
+            if own is not None:
+                labels[row] = self._likeliest(votes, row, own, right)
         return labels
+
+    def _likeliest(self, votes: Votes, row: int, own: int, right: float) -> int:
+        """Give the class of a row by what was said of it, and by the votes of the others."""
+        share = votes.score[self.sites.of_row[row]].copy()
+        share[own] = max(share[own] - 1.0, 0.0)  # its own vote
+        share = np.maximum(share / (share.sum() or 1.0), LEAST)
+        said = np.full(len(share), (1 - right) / max(1, len(share) - 1))
+        said[own] = right
+        return int((share * said).argmax())

@@ -18,6 +18,8 @@ MOST_HISTORY = 200
 MOST_PAIRS = 400
 # Columns of the centres that are shown, those in which clusters differ most.
 MOST_CENTRES = 8
+# How sure a person is who says "probably".
+PROBABLY = 0.8
 # Rows that a request may select.
 MOST_SELECTED = 1000
 
@@ -88,6 +90,7 @@ class Desk:
             "title": self.title,
             "n_rows": len(session.X),
             "colours": COLOURS,
+            "probably": PROBABLY,
             "question": self._question(),
             "clusters": self._clusters(),
             "columns": [self._names[c] for c in self._telling()],
@@ -159,10 +162,14 @@ class Desk:
 
     def answer(self, one: Answer) -> dict[str, Any]:
         """Give an answer as the history shows it."""
+        labels = self.session.labels_
+        same = bool(labels[one.rows[0]] == labels[one.rows[1]])
         return {
             "rows": list(one.rows),
             "ids": [str(self.session.name(row)) for row in one.rows],
             "said": one.said,
+            "probably": one.is_soft,
+            "overruled": one.is_soft and same != (one.said == "together"),
             "predicted": one.predicted,
             "asked": one.asked,
             "label": one.label,
@@ -175,9 +182,9 @@ class Desk:
         }
 
     def pairs(self) -> list[list[Any]]:
-        """Give the newest pairs that hold, for the map: two rows and whether they are together."""
+        """Give the newest pairs, for the map: two rows, whether together, whether it is certain."""
         held = [one for one in self.session.answers if one.said != "unsure"][-MOST_PAIRS:]
-        return [[*one.rows, one.said == "together"] for one in held]
+        return [[*one.rows, one.said == "together", not one.is_soft] for one in held]
 
 
 def do(desk: Desk, action: str, body: dict[str, Any]) -> None:

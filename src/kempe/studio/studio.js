@@ -51,7 +51,8 @@
 
   const rowsOfQuestion = () => view.state.question.cards.map((card) => card.row);
   const colour = (cluster) => view.state.colours[cluster % view.state.colours.length];
-  const told = (one) => ({ together: "together", apart: "apart", unsure: "unsure" }[one.said]);
+  const told = (one) => (one.probably ? "probably " : "") + one.said;
+  const ANSWERS = ["together", "apart", "probably-together", "probably-apart", "unsure"];
 
   async function show(state) {
     view.state = state;
@@ -71,7 +72,7 @@
   }
 
   function showQuestion(question) {
-    for (const id of ["together", "apart", "unsure", "skip"]) $(id).disabled = !question;
+    for (const id of [...ANSWERS, "skip"]) $(id).disabled = !question;
     $("back").disabled = !view.state.n_answers;
     $("why").textContent = question ? `Asked because: ${question.why}.` : "Everything that can be asked is known.";
     ["first", "second"].forEach((id, n) => $(id).replaceChildren(...(question ? card(question.cards[n]) : [])));
@@ -97,7 +98,7 @@
 
   function takeBack(one) {
     const button = made("button", "Take back");
-    button.setAttribute("aria-label", `Take back: ${one.ids[0]} and ${one.ids[1]} ${one.said}`);
+    button.setAttribute("aria-label", `Take back: ${one.ids[0]} and ${one.ids[1]} ${told(one)}`);
     button.addEventListener("click", () => act("retract", { rows: one.rows, said: one.said }, "Taken back."));
     return button;
   }
@@ -105,6 +106,7 @@
   function sentence(one, node) {
     node.append(made("span", one.ids[0]), " and ", made("span", one.ids[1]), ": ", made("span", told(one), "said"));
     if (one.label) node.append(` (label ${one.label})`);
+    if (one.overruled) node.append(" ", made("span", "overruled by the rows", "missed"));
     if (one.predicted === false) node.append(" ", made("span", "not predicted", "missed"));
     node.append(takeBack(one));
     return node;
@@ -205,11 +207,13 @@
 
   function drawPairs(ink, style) {
     ink.lineWidth = 1;
-    for (const [first, second, together] of view.pairs) {
+    for (const [first, second, together, certain] of view.pairs) {
+      ink.globalAlpha = certain ? 1 : 0.5;
       ink.strokeStyle = style.getPropertyValue(together ? "--good" : "--high");
       ink.setLineDash(together ? [] : [4, 3]);
       line(ink, first, second);
     }
+    ink.globalAlpha = 1;
     ink.setLineDash([]);
   }
 
@@ -299,8 +303,11 @@
   }
 
   function listen() {
-    for (const said of ["together", "apart", "unsure"])
-      $(said).addEventListener("click", () => act("answer", { rows: rowsOfQuestion(), said }, `${said[0].toUpperCase()}${said.slice(1)}.`));
+    for (const id of ANSWERS) {
+      const said = id.replace("probably-", ""), probably = said !== id;
+      const heard = probably ? `Probably ${said}.` : `${said[0].toUpperCase()}${said.slice(1)}.`;
+      $(id).addEventListener("click", () => act("answer", { rows: rowsOfQuestion(), said, ...(probably && { confidence: view.state.probably }) }, heard));
+    }
     $("skip").addEventListener("click", () => act("skip", { rows: rowsOfQuestion() }, "Skipped."));
     $("back").addEventListener("click", () => act("undo", {}, "Taken back."));
     $("search").addEventListener("click", () => { say("Searching…"); act("search", {}, "Searched."); });
@@ -311,7 +318,8 @@
     $("show-pairs").addEventListener("change", draw);
     document.addEventListener("keydown", (event) => {
       if (event.target.matches("input:not([type=checkbox])") || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
-      const id = { t: "together", a: "apart", u: "unsure", s: "skip", b: "back" }[event.key.toLowerCase()];
+      const key = (event.shiftKey ? "shift " : "") + event.key.toLowerCase();
+      const id = { t: "together", a: "apart", "shift t": "probably-together", "shift a": "probably-apart", u: "unsure", s: "skip", b: "back" }[key];
       if (id && !$(id).disabled) { event.preventDefault(); $(id).click(); }
     });
     const map = $("map");
