@@ -129,15 +129,20 @@ def log_odds(confidence: NDArray[np.float64]) -> NDArray[np.float64]:
 def _confidences(value: ArrayLike | None, count: int, name: str) -> NDArray[np.float64]:
     if value is None:
         return np.full(count, np.nan)
-    confidence = np.asarray(value, dtype=np.float64)
-    if confidence.shape not in ((), (count,)):
-        raise ValueError(
-            f"{name} must be one number or one for each of the {count} pairs, "
-            f"got shape {confidence.shape}"
-        )
-    confidence = np.broadcast_to(confidence, (count,)).copy()
+    confidence = one_for_each(value, count, name)
     check_confidences(confidence, name)
     return confidence
+
+
+def one_for_each(value: ArrayLike, count: int, name: str) -> NDArray[np.float64]:
+    """Read a number for each of several pairs, or one for all of them."""
+    numbers = np.asarray(value, dtype=np.float64)
+    if numbers.shape not in ((), (count,)):
+        raise ValueError(
+            f"{name} must be one number or one for each of the {count} pairs, "
+            f"got shape {numbers.shape}"
+        )
+    return np.broadcast_to(numbers, (count,)).copy()
 
 
 def check_confidences(confidence: NDArray[np.float64], name: str) -> None:
@@ -205,19 +210,18 @@ class SoftPairs:
         log_odds
             How sure each is; NaN where nobody says.
         """
-        ends = np.sort(supernode[pairs].reshape(-1, 2), axis=1).astype(np.int64)
+        ends = supernode_ends(supernode, pairs)
         inside = ends[:, 0] == ends[:, 1]
         apart = _are_neighbours(graph, ends)
         decided = inside | apart
         kept = int(np.count_nonzero(decided & (inside == together)))
         sign = np.where(together, 1.0, -1.0)[~decided]
-        code, which = np.unique(ends[~decided] @ [graph.size, 1], return_inverse=True)
+        first, second, which = each_once(ends[~decided], graph.size)
         given = log_odds[~decided]
         unsaid = np.isnan(given)
-        first, second = np.divmod(code, graph.size)
 
         def total(said: NDArray[np.float64]) -> NDArray[np.float64]:
-            return np.bincount(which, said, minlength=code.size).astype(np.float64)
+            return np.bincount(which, said, minlength=first.size).astype(np.float64)
 
         return cls(
             n_supernodes=graph.size,
@@ -244,6 +248,20 @@ class SoftPairs:
         """Give the pairs to the kernels, at these prices; those that cost nothing are left out."""
         dear = prices != 0
         return _core.SoftPairs(self.n_supernodes, self.first[dear], self.second[dear], prices[dear])
+
+
+def supernode_ends(supernode: NDArray[np.int32], pairs: Pairs) -> NDArray[np.int64]:
+    """Give the supernodes of pairs of rows, the smaller number first."""
+    return np.sort(supernode[pairs].reshape(-1, 2), axis=1).astype(np.int64)
+
+
+def each_once(
+    ends: NDArray[np.int64], size: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.intp]]:
+    """Give each two supernodes once, and which of these every pair is of."""
+    code, which = np.unique(ends @ [size, 1], return_inverse=True)
+    first, second = np.divmod(code, size)
+    return first, second, which
 
 
 def _are_neighbours(graph: _core.Graph, ends: NDArray[np.int64]) -> NDArray[np.bool_]:

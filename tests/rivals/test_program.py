@@ -11,7 +11,7 @@ from kempe import Constraints, InfeasibleConstraintsError, NoSolutionFoundError,
 from kempe.problem import Problem
 from kempe.rivals.pccc import FillEmpty, cluster_inertia
 from kempe.rivals.program import ProgramAssignment, nearest_allowed, plain_costs
-from kempe.rivals.soft import SoftPairs, SoftProgram, violation_price
+from kempe.rivals.soft import SoftProgram, WeightedPairs, violation_price
 from random_problems import random_problem
 
 
@@ -115,7 +115,7 @@ def test_plain_costs_add_up_the_distances_of_all_rows(planted):
 def test_soft_weights_between_the_same_supernodes_add_up_with_their_signs():
     # Rows 0 and 1 are one supernode, so the pairs (0, 2) and (1, 2) join the same two.
     problem = Problem.build(np.arange(4.0)[:, None], Constraints([(0, 1)]), n_clusters=2)
-    soft = SoftPairs.build(problem, [(0, 2), (0, 1)], [(1, 2), (2, 3)], [2.0, 9.0], [0.5, 1.5])
+    soft = WeightedPairs.build(problem, [(0, 2), (0, 1)], [(1, 2), (2, 3)], [2.0, 9.0], [0.5, 1.5])
     assert soft.first.tolist() == [0, 1]
     assert soft.second.tolist() == [1, 2]
     assert soft.confidence.tolist() == [1.5, 1.5]
@@ -124,7 +124,7 @@ def test_soft_weights_between_the_same_supernodes_add_up_with_their_signs():
 
 def test_violations_are_counted_with_their_confidence():
     problem = Problem.build(np.arange(4.0)[:, None], n_clusters=2)
-    soft = SoftPairs.build(problem, [(0, 1)], [(2, 3), (0, 2)], [0.25], [1.0, 4.0])
+    soft = WeightedPairs.build(problem, [(0, 1)], [(2, 3), (0, 2)], [0.25], [1.0, 4.0])
     colours = np.array([0, 1, 1, 1], dtype=np.int32)
     assert soft.violation(colours) == 1.25
     assert soft.violation_by_cluster(colours, 2).tolist() == [0.0, 1.0]
@@ -134,7 +134,7 @@ def test_violations_are_counted_with_their_confidence():
 def test_wrong_confidences_are_refused(weight):
     problem = Problem.build(np.arange(3.0)[:, None], n_clusters=2)
     with pytest.raises(ValueError, match="soft_must_link_confidence"):
-        SoftPairs.build(problem, [(0, 1)], None, weight)
+        WeightedPairs.build(problem, [(0, 1)], None, weight)
 
 
 def test_the_price_is_the_mean_squared_distance_to_the_nearest_centroids():
@@ -148,7 +148,7 @@ def random_soft_pairs(problem, seed):
     rng = np.random.default_rng(seed)
     together, apart = rng.integers(problem.n_rows, size=(2, 4, 2))
     apart = apart[apart[:, 0] != apart[:, 1]]
-    return SoftPairs.build(problem, together, apart, rng.random(4), rng.random(len(apart)))
+    return WeightedPairs.build(problem, together, apart, rng.random(4), rng.random(len(apart)))
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -171,7 +171,7 @@ def test_the_soft_program_respects_the_restriction_to_the_nearest_centroids():
     # However confident, the pair stays apart: no centroid is among the nearest of both rows.
     problem = Problem.build(np.array([[0.0], [10.0]]), n_clusters=2)
     centroids = np.array([[0.0], [10.0]]) - problem.shift
-    soft = SoftPairs.build(problem, [(0, 1)], None, 1e6)
+    soft = WeightedPairs.build(problem, [(0, 1)], None, 1e6)
     restricted = SoftProgram(problem, soft, 1)(problem, centroids, None, _core.Stopper())
     free = SoftProgram(problem, soft, 2)(problem, centroids, None, _core.Stopper())
     assert restricted.tolist() == [0, 1]

@@ -20,7 +20,7 @@ from kempe.fit_arguments import constraints_of_fit
 from kempe.problem import Centroids, Colours, Problem
 from kempe.rivals.alternation import Assignment, Step, alternate, descend, not_improved
 from kempe.rivals.program import ProgramAssignment
-from kempe.rivals.soft import SoftPairs, SoftProgram, violation_price
+from kempe.rivals.soft import SoftProgram, WeightedPairs, violation_price
 from kempe.search.callbacks import Callbacks
 from kempe.search.recorder import Recorder
 from kempe.search.result import Result
@@ -190,7 +190,7 @@ class PCCC(ConstrainedClusterer):
         problem = self._build_problem(
             X, constraints_of_fit(y, must_link, cannot_link, constraints), sample_weight
         )
-        soft = SoftPairs.build(
+        soft = WeightedPairs.build(
             problem,
             soft_must_link,
             soft_cannot_link,
@@ -202,9 +202,9 @@ class PCCC(ConstrainedClusterer):
         return self
 
     def _solve(self, problem: Problem) -> Result:
-        return self._search(problem, SoftPairs.build(problem))
+        return self._search(problem, WeightedPairs.build(problem))
 
-    def _search(self, problem: Problem, soft: SoftPairs) -> Result:
+    def _search(self, problem: Problem, soft: WeightedPairs) -> Result:
         rng = self._generator()
         nearest = enough_centroids(problem, self.n_nearest)
         assign = FillEmpty(
@@ -222,7 +222,7 @@ class PCCC(ConstrainedClusterer):
             return recorder.follow(search)
 
     def _assignment(
-        self, problem: Problem, soft: SoftPairs, nearest: int, rng: np.random.Generator
+        self, problem: Problem, soft: WeightedPairs, nearest: int, rng: np.random.Generator
     ) -> Assignment:
         seconds = self.assignment_time_limit
         if soft.count:
@@ -244,7 +244,7 @@ class _Rounds:
 
     problem: Problem
     recorder: Recorder
-    soft: SoftPairs
+    soft: WeightedPairs
     nearest: int
     assign: Assignment
     quality: Quality

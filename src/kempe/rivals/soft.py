@@ -1,4 +1,4 @@
-"""Soft must-link and cannot-link pairs: each has a confidence and may be violated at a price."""
+"""PCCC's soft pairs, whose confidences are weights, and the program that assigns under them."""
 
 from __future__ import annotations
 
@@ -17,11 +17,15 @@ from kempe.exact.part import CliqueRows, Columns
 from kempe.exceptions import InfeasibleConstraintsError, NoSolutionFoundError
 from kempe.problem import Centroids, Colours, Problem
 from kempe.rivals.program import nearest_allowed
+from kempe.soft_pairs import each_once, one_for_each, supernode_ends
 
 
 @dataclass(frozen=True)
-class SoftPairs:
-    """Soft pairs between supernodes, one per pair of supernodes.
+class WeightedPairs:
+    """Soft pairs between supernodes, one per pair of supernodes, as the publication has them.
+
+    A confidence is any weight here, and all prices are proportional to it; to ``KempeKMeans`` it
+    is a probability.
 
     Attributes
     ----------
@@ -46,7 +50,7 @@ class SoftPairs:
         soft_cannot_link: object = None,
         soft_must_link_confidence: ArrayLike | None = None,
         soft_cannot_link_confidence: ArrayLike | None = None,
-    ) -> SoftPairs:
+    ) -> WeightedPairs:
         """Add up the confidences between the same two supernodes, must-link against cannot-link.
 
         Pairs inside a supernode can change nothing and are dropped.
@@ -58,10 +62,9 @@ class SoftPairs:
             soft_cannot_link_confidence, len(pairs.cannot_link), "soft_cannot_link"
         )
         rows = np.concatenate([pairs.must_link, pairs.cannot_link])
-        ends = np.sort(problem.supernode[rows].reshape(-1, 2), axis=1).astype(np.int64)
-        code, which = np.unique(ends[:, 0] * problem.n_supernodes + ends[:, 1], return_inverse=True)
-        total = np.bincount(which, np.concatenate([plus, -minus]), minlength=code.size)
-        first, second = np.divmod(code, problem.n_supernodes)
+        ends = supernode_ends(problem.supernode, rows)
+        first, second, which = each_once(ends, problem.n_supernodes)
+        total = np.bincount(which, np.concatenate([plus, -minus]), minlength=first.size)
         kept = (first != second) & (total != 0)
         return cls(first[kept], second[kept], np.abs(total[kept]), total[kept] > 0)
 
@@ -90,12 +93,11 @@ class SoftPairs:
 def _confidences(given: ArrayLike | None, count: int, kind: str) -> NDArray[np.float64]:
     if given is None:
         return np.ones(count)
-    name, values = f"{kind}_confidence", np.asarray(given, dtype=np.float64)
-    if values.shape not in ((), (count,)):
-        raise ValueError(f"{name} must be one number or one per pair, got shape {values.shape}")
+    name = f"{kind}_confidence"
+    values = one_for_each(given, count, name)
     if not np.isfinite(values).all() or (values < 0).any():
         raise ValueError(f"{name} must be finite and not negative")
-    return np.broadcast_to(values, (count,))
+    return values
 
 
 def violation_price(problem: Problem, centroids: Centroids, nearest: int) -> float:
@@ -126,7 +128,7 @@ class SoftProgram:
     """
 
     def __init__(
-        self, problem: Problem, soft: SoftPairs, nearest: int, seconds: float | None = None
+        self, problem: Problem, soft: WeightedPairs, nearest: int, seconds: float | None = None
     ) -> None:
         self._soft = soft
         self._nearest = nearest
