@@ -224,7 +224,9 @@ class Problem:
     ) -> NDArray[np.float64]:
         """Weighted squared distance of supernodes (all, or some) to every centroid."""
         vertices = self.everyone if vertices is None else vertices
-        return self.squared_distances(centroids, vertices) * self.weight[vertices, None]
+        costs = self.squared_distances(centroids, vertices)
+        costs *= self.weight[vertices, None]
+        return costs
 
     def squared_distances(
         self, centroids: Centroids, vertices: NDArray[np.int32] | None = None

@@ -5,6 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kempe import _core
+from kempe.kskm import sdp
 from kempe.kskm.assignment import SimultaneousDescent
 from kempe.kskm.sdp import LANDMARKS, denoised_points, nearest_in_capped_simplex, relax
 from kempe.problem import Problem
@@ -61,3 +63,24 @@ def test_large_problems_are_sampled():
     points, weight = denoised_points(problem)
     assert points.shape == (LANDMARKS, 2)
     assert weight.shape == (LANDMARKS,)
+
+
+def test_what_is_minimised_has_norm_one():
+    problem, _ = random_problem(0, n=30, density=0.1)
+    relaxation = relax(problem, np.arange(problem.n_supernodes))
+    unit = relaxation.root_weight / np.linalg.norm(relaxation.root_weight)
+    assert np.linalg.norm(relaxation._scaled_distortion(unit), 2) == pytest.approx(1)
+
+
+def test_a_relaxation_that_would_take_longer_than_there_is_time_is_left_alone(monkeypatch):
+    problem = Problem.build(np.random.default_rng(0).normal(size=(90, 2)), n_clusters=3)
+    monkeypatch.setattr(sdp, "LARGE", 80)
+    plenty = _core.Stopper(1e6)
+    denoised_points(problem, plenty)
+    assert not plenty.look()
+    monkeypatch.setattr(sdp, "_seconds_of_a_decomposition", lambda matrix, stopper: 1e7)
+    outer = _core.Stopper(1e6)
+    short = outer.child()
+    denoised_points(problem, short)
+    assert short.look()
+    assert not outer.look()

@@ -9,6 +9,7 @@ import pytest
 
 from kempe import Constraints, InfeasibleConstraintsError, NoSolutionFoundError, _core
 from kempe.problem import Problem
+from kempe.rivals import program
 from kempe.rivals.pccc import FillEmpty, cluster_inertia
 from kempe.rivals.program import ProgramAssignment, nearest_allowed, plain_costs
 from kempe.rivals.soft import SoftProgram, WeightedPairs, violation_price
@@ -69,8 +70,11 @@ def test_too_few_nearest_centroids_are_enlarged_until_there_is_an_assignment():
 
 def test_nearest_allowed_marks_the_cheapest_clusters_of_each_row():
     costs = np.array([[3.0, 1.0, 2.0], [0.0, 5.0, 4.0]])
-    assert nearest_allowed(costs, 2).tolist() == [[False, True, True], [True, False, True]]
-    assert nearest_allowed(costs, 3) is None
+    assert nearest_allowed(costs, 2, _core.Stopper()).tolist() == [
+        [False, True, True],
+        [True, False, True],
+    ]
+    assert nearest_allowed(costs, 3, _core.Stopper()) is None
 
 
 def test_a_triangle_in_two_clusters_is_infeasible():
@@ -89,6 +93,28 @@ def test_a_stopped_program_returns_what_it_has_and_nothing_worse_than_before(pla
         colours = ProgramAssignment(problem)(problem, centroids, start, _core.Stopper(0.0))
         assert problem.is_proper(colours)
         assert start is None or total(costs, colours) <= total(costs, previous)
+
+
+def test_marks_that_are_made_in_pieces_are_those_of_the_whole(monkeypatch):
+    costs = np.random.default_rng(0).random((50, 9))
+    whole = nearest_allowed(costs, 4, _core.Stopper())
+    assert (whole.sum(axis=1) == 4).all()
+    monkeypatch.setattr(program, "_AT_ONCE", 7)
+    np.testing.assert_array_equal(nearest_allowed(costs, 4, _core.Stopper()), whole)
+    late = nearest_allowed(costs, 4, _core.Stopper(0.0))
+    np.testing.assert_array_equal(late[:7], whole[:7])
+    assert not late[7:].any()
+
+
+@pytest.mark.parametrize("nonempty", [False, True])
+def test_no_program_is_begun_when_the_time_is_up(planted, nonempty, monkeypatch):
+    problem, _ = small(planted, 0)
+    centroids = np.zeros((problem.n_clusters, 2))  # all supernodes would like the first
+    assign = ProgramAssignment(problem, nearest=2, nonempty=nonempty)
+    monkeypatch.setattr(assign, "_assigner", None)
+    colours = assign(problem, centroids, None, _core.Stopper(0.0))
+    assert problem.is_proper(colours)
+    assert np.unique(colours).size == problem.n_clusters or not nonempty
 
 
 def test_a_stopped_program_keeps_the_previous_assignment_or_says_that_it_has_none():

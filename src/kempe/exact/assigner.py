@@ -144,7 +144,7 @@ class ExactAssigner:
     def _solve_parts(self, task: AssignmentTask) -> ExactResult:
         costs = task.costs
         colours = np.empty(costs.shape[0], dtype=np.int32)
-        colours[self._free] = costs[self._free].argmin(axis=1)
+        colours[self._free] = costs.argmin(axis=1)[self._free]
         for clique in self._cliques:
             assigned = assign_clique(costs[clique])
             if assigned is None:

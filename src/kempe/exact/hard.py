@@ -35,7 +35,15 @@ class HardPart:
         """Solve the part; the outcome is complete if it is optimal or there is no colouring."""
         part = AssignmentPart(self.graph, self.cliques, task.costs, task.incumbent, self.cover)
         known = Knowledge(part, self.component, task)
-        heuristics = Heuristics(known)
+        if task.solver not in ("cpsat", "gurobi"):
+            Heuristics(known).descend()
+        if not _is_over(known):
+            self._solve_exactly(known)
+        return known.outcome()
+
+    def _solve_exactly(self, known: Knowledge) -> None:
+        """Relax, anneal, branch; a relaxation takes a while to set up, so only if there is time."""
+        task, heuristics = known.task, Heuristics(known)
         relaxation = LinearRelaxation(known, heuristics, self._memory)
         branching = AssignmentBranching(known, relaxation, self._piece)
 
@@ -45,18 +53,22 @@ class HardPart:
             if wanted and relaxation.weak and known.has_colouring:
                 heuristics.anneal()
 
-        steps = [heuristics.descend, relaxation.solve, anneal, branching.polish, branching.finish]
+        steps = [relaxation.solve, anneal, branching.polish, branching.finish]
         if task.solver in ("cpsat", "gurobi"):
             steps = [branching.finish]
         for step in steps:
             step()
-            if known.infeasible or known.finished or task.stopper.look():
+            if _is_over(known):
                 break
         self._memory, self.cliques = relaxation.memory, known.part.cliques
-        return known.outcome()
 
     def _piece(self, component: int) -> Piece:
         if component not in self._pieces:
             vertices = np.flatnonzero(self.component == component)
             self._pieces[component] = Piece(vertices, self.graph.induced(vertices))
         return self._pieces[component]
+
+
+def _is_over(known: Knowledge) -> bool:
+    """Whether there is nothing left to do, or no time for it."""
+    return known.infeasible or known.finished or known.task.stopper.look()

@@ -264,7 +264,14 @@ class LinearRelaxation:
 
 def _worth_it(costs: Floats, degree: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Clusters worth looking at: of the nearest degree + 1 at least one is always admissible."""
-    return np.asarray(_rank(costs) <= degree[:, None])
+    last = np.minimum(degree, costs.shape[1] - 1)
+    nearest = np.partition(costs, int(last.max(initial=0)), axis=1)[:, : last.max(initial=0) + 1]
+    nearest.sort(axis=1)
+    worth = np.asarray(costs <= np.take_along_axis(nearest, last[:, None], axis=1))
+    # Where others are as near as the last of them, the first ones count.
+    tied = np.flatnonzero(worth.sum(axis=1) > last + 1)
+    worth[tied] = _rank(costs[tied]) <= last[tied, None]
+    return worth
 
 
 def _lengthened(rows: NDArray[np.bool_], count: int) -> NDArray[np.bool_]:

@@ -242,8 +242,9 @@ def rows_or_given(
     """
     if isinstance(init, str) and init == "sdp":
         fallback = starting_centroids(problem, "k-means++", rng, stopper)
-        denoised = denoised_points(problem, stopper)
-        late = stopper.look()
+        own = stopper.child()  # the relaxation may take longer than there is time for it alone
+        denoised = denoised_points(problem, own)
+        late = own.look()
         return fallback if late else kmeans(*denoised, problem.n_clusters, rng, fallback)
     if not isinstance(init, str) or init != "random":
         return starting_centroids(problem, init, rng, stopper)

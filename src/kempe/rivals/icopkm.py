@@ -76,7 +76,9 @@ class ICOPKM(COPKM):
         for _ in range(self.n_runs):
             if stopper.look():
                 break
-            total += certainty(problem, _unconstrained_centroids(problem, rng, stopper))
+            centroids = _unconstrained_centroids(problem, rng, stopper)
+            if not stopper.look():
+                total += certainty(problem, centroids)
         return OrderedAssignment(np.argsort(-total, kind="stable").astype(np.int32))
 
 
@@ -84,8 +86,10 @@ def certainty(problem: Problem, centroids: Centroids) -> NDArray[np.float64]:
     """Margin between the nearest and the second nearest centroid, from 0 (a tie) to 1."""
     if centroids.shape[0] == 1:
         return np.ones(problem.n_supernodes)
-    distances = np.sqrt(problem.squared_distances(centroids))
-    nearest, second = np.partition(distances, 1, axis=1)[:, :2].T
+    # The table is large where clusters are many, so it is worked on in place.
+    distances = problem.squared_distances(centroids)
+    distances.partition(1, axis=1)
+    nearest, second = np.sqrt(distances[:, :2]).T
     margin = np.zeros(problem.n_supernodes)
     np.divide(second - nearest, second, out=margin, where=second > 0)
     return margin

@@ -14,9 +14,13 @@ from kempe import _core
 from kempe.exact import Aids, ExactAssigner, ExactResult
 from kempe.exceptions import InfeasibleConstraintsError, NoSolutionFoundError
 from kempe.problem import Centroids, Colours, Problem
+from kempe.search.empty import full_solution
 
 Costs = NDArray[np.float64]
 CostFunction = Callable[[Problem, Centroids], Costs]
+
+# Supernodes whose nearest centroids are looked for between two looks at the clock.
+_AT_ONCE = 4096
 
 
 def plain_costs(problem: Problem, centroids: Centroids) -> Costs:
@@ -28,13 +32,20 @@ def plain_costs(problem: Problem, centroids: Centroids) -> Costs:
     return np.asarray(members @ cdist(problem.rows, centroids))
 
 
-def nearest_allowed(costs: Costs, nearest: int) -> NDArray[np.bool_] | None:
-    """Mark the ``nearest`` cheapest clusters of each supernode; ``None`` if these are all."""
+def nearest_allowed(costs: Costs, nearest: int, stopper: _core.Stopper) -> NDArray[np.bool_] | None:
+    """Mark the ``nearest`` cheapest clusters of each supernode; ``None`` if these are all.
+
+    If the time is up, supernodes that were not reached have no mark.
+    """
     if nearest >= costs.shape[1]:
         return None
     allowed = np.zeros(costs.shape, dtype=bool)
-    cheapest = np.argpartition(costs, nearest - 1, axis=1)[:, :nearest]
-    np.put_along_axis(allowed, cheapest, True, axis=1)
+    for start in range(0, len(costs), _AT_ONCE):
+        if start and stopper.look():
+            break
+        some = slice(start, start + _AT_ONCE)
+        cheapest = np.argpartition(costs[some], nearest - 1, axis=1)[:, :nearest]
+        np.put_along_axis(allowed[some], cheapest, True, axis=1)
     return allowed
 
 
@@ -83,8 +94,13 @@ class ProgramAssignment:
         previous: Colours | None,
         stopper: _core.Stopper,
     ) -> Colours:
-        """Assign all supernodes, from the previous assignment as a warm start."""
-        costs = self._costs(problem, centroids)
+        """Assign all supernodes, from the previous assignment as a warm start.
+
+        If the time is up before it could be begun, the previous assignment stands, or a greedy one.
+        """
+        costs = None if stopper.look() else self._costs(problem, centroids)
+        if costs is None or stopper.look():
+            return self._without_program(problem, centroids, previous)
         result = self._attempt(costs, self._nearest, previous, stopper)
         while result.status == "infeasible" and self._nearest < problem.n_clusters:
             self._nearest = min(2 * self._nearest, problem.n_clusters)
@@ -93,13 +109,23 @@ class ProgramAssignment:
             raise InfeasibleConstraintsError(
                 f"no clustering into {problem.n_clusters} clusters satisfies all cannot-link pairs"
             )
-        colours = previous if result.colours is None else result.colours
-        if colours is None:
+        if result.colours is None:
+            return self._without_program(problem, centroids, previous)
+        return result.colours
+
+    def _without_program(
+        self, problem: Problem, centroids: Centroids, previous: Colours | None
+    ) -> Colours:
+        """Give what there is when the time is up: the previous assignment, else a greedy one."""
+        if previous is not None:
+            return previous
+        colours, stuck = _core.saturation_assignment(problem.core, centroids)
+        if stuck >= 0:
             raise NoSolutionFoundError(
                 "the integer program was stopped before it had an assignment of the "
                 f"{problem.n_supernodes} supernodes"
             )
-        return colours
+        return full_solution(problem, colours).colours if self._nonempty else colours
 
     def among(
         self,
@@ -117,7 +143,9 @@ class ProgramAssignment:
     def _attempt(
         self, costs: Costs, nearest: int, previous: Colours | None, stopper: _core.Stopper
     ) -> ExactResult:
-        allowed = nearest_allowed(costs, nearest)
+        allowed = nearest_allowed(costs, nearest, stopper)
+        if stopper.look():
+            return ExactResult(None, np.inf, np.inf, "timeout")
         start = previous if self._admits(previous, allowed) else None
         if self._seconds >= stopper.remaining:
             return self._solve(costs, allowed, start, stopper)

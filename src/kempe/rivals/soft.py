@@ -162,7 +162,9 @@ class SoftProgram:
     def _solve(
         self, costs: NDArray[np.float64], price: float, stopper: _core.Stopper
     ) -> Colours | None:
-        allowed = nearest_allowed(costs, self._nearest)
+        allowed = nearest_allowed(costs, self._nearest, stopper)
+        if stopper.look():
+            return None
         columns = Columns(np.ones(costs.shape, dtype=bool) if allowed is None else allowed)
         objective = np.concatenate(
             [costs[columns.vertex, columns.cluster], price * self._soft.confidence]
