@@ -12,7 +12,12 @@ BalancedChains<Rules>::BalancedChains(Ledger<Rules>& ledger, Exchanges<Rules>& e
       members_(ledger.k),
       failed_(std::size_t(ledger.k) * ledger.k),
       target_(ledger.instance.size, kUncoloured),
-      listed_(ledger.instance.size) {}
+      listed_(ledger.instance.size) {
+    const auto counts_more = [&](Vertex v) { return ledger.state.limits().rows(v) > 1; };
+    const auto& free = ledger.instance.free_vertices;
+    has_several_ = !ledger.instance.constrained_vertices.empty() ||
+                   std::any_of(free.begin(), free.end(), counts_more);
+}
 
 template <class Rules>
 void BalancedChains<Rules>::forget() {
@@ -21,6 +26,7 @@ void BalancedChains<Rules>::forget() {
 
 template <class Rules>
 void BalancedChains<Rules>::sweep(Stopper& stopper) {
+    if (!has_several_) return;
     const auto& state = ledger_.state;
     for (auto& members : members_) members.clear();
     for (Vertex v = 0; v < ledger_.instance.size; ++v) members_[state.colour(v)].push_back(v);

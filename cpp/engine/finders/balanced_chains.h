@@ -53,6 +53,7 @@ class BalancedChains {
 
     Ledger<Rules>& ledger_;
     Exchanges<Rules>& exchanges_;
+    bool has_several_ = false;  // whether there is anything but single rows in no pair
     std::vector<std::vector<Vertex>> members_;  // per cluster
     std::vector<Time> failed_;                  // per pair of clusters
     std::vector<Item> items_;

@@ -30,16 +30,19 @@ void Exchanges<Rules>::forget() {
 }
 
 // What pays at fixed centroids pays with the means following. Only then comes what pays for no
-// other reason.
+// other reason. With the means following, single vertices are looked at again in between: they know
+// what has changed and cost less than lists that are made anew.
 template <class Rules>
 void Exchanges<Rules>::sweep(Stopper& stopper) {
-    for (std::size_t i = 0; i < fixed_.size(); ++i) {
-        while (cancel_cycles(fixed_[i], stopper)) {
+    const bool follows = ledger_.reference == Reference::means;
+    bool moved = false;
+    for (Lists& lists : fixed_)
+        while (cancel_cycles(lists, stopper)) {
+            moved = true;
+            if (follows) break;
         }
-        if (ledger_.reference == Reference::means)
-            while (cancel_cycles(following_[i], stopper)) {
-            }
-    }
+    for (Lists& lists : following_)
+        if (follows && !moved) cancel_cycles(lists, stopper);
 }
 
 // Prices are those of the beginning, so a few cycles may turn out not to pay any more.

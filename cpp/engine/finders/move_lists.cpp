@@ -1,6 +1,7 @@
 #include "engine/finders/move_lists.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace kempe {
@@ -15,11 +16,14 @@ MoveLists<Rules>::MoveLists(const Ledger<Rules>& ledger, std::vector<Vertex> ver
       lists_(std::size_t(ledger.k) * ledger.k),
       made_(ledger.k),
       stale_(ledger.k),
-      distance_(ledger.k) {}
+      bar_(lists_.size()),
+      distance_(ledger.k),
+      cost_(ledger.k) {}
 
 template <class Rules>
 void MoveLists<Rules>::forget() {
     std::fill(made_.begin(), made_.end(), 0);
+    for (List& known : lists_) known.begin(true);
 }
 
 template <class Rules>
@@ -34,35 +38,110 @@ void MoveLists<Rules>::refresh() {
     }
     if (stale_list_.empty()) return;
     for (Colour from = 0; from < k; ++from)
-        for (Colour to = 0; to < k; ++to)
-            if (stale_[from] || stale_[to]) list(from, to) = List();
-    for (Vertex v : vertices_) {
-        const Colour own = state.colour(v);
-        if (stale_[own]) {
-            state.distances(v, distance_.data());
-            for (Colour c = 0; c < k; ++c)
-                if (c != own && state.ties().admit(v, c))
-                    insert(list(own, c), {price(v, c, distance_[own], distance_[c]), v});
-        } else {
-            const double near = state.distance(v, own);
-            for (Colour c : stale_list_)
-                if (state.ties().admit(v, c))
-                    insert(list(own, c), {price(v, c, near, state.distance(v, c)), v});
+        for (Colour to = 0; to < k; ++to) {
+            const bool anew = from != to && (stale_[from] || stale_[to]);
+            bar_[std::size_t(from) * k + to] = anew ? likely_bar(from, to) : -kNever;
+            if (anew) list(from, to).begin(bar_[std::size_t(from) * k + to] == kNever);
         }
+    const bool few = kFew * stale_list_.size() < std::size_t(k);
+    for (Vertex v : vertices_) {
+        if (few && !stale_[state.colour(v)])
+            look_at_stale(v);
+        else
+            look_at_all(v);
     }
+}
+
+// Those that were cheap are so still, and tell where a list is likely to end. Nobody dearer need be
+// sorted in, and the list says that it is not complete.
+template <class Rules>
+double MoveLists<Rules>::likely_bar(Colour from, Colour to) const {
+    const List& old = lists_[std::size_t(from) * ledger_.k + to];
+    if (old.count < kLength) return kNever;
+    const auto& state = ledger_.state;
+    double bar = -kNever;
+    for (int position : {kLength / 2, kLength - 1}) {
+        const Vertex v = old.entry[position].vertex;
+        if (!may_go(v, from, to)) return kNever;
+        bar = std::max(bar, price(v, to, state.distance(v, from), state.distance(v, to)));
+    }
+    return std::nextafter(bar, kNever);
+}
+
+// Nearly always nothing is below the bars, so all are compared before any is looked at.
+template <class Rules>
+inline void MoveLists<Rules>::look_at_all(Vertex v) {
+    const Colour own = ledger_.state.colour(v);
+    const double gain = price_all(v);
+    const double* bar = bar_.data() + std::size_t(own) * ledger_.k;
+    int below = 0;
+    for (Colour c = 0; c < ledger_.k; ++c) below += cost_[c] - gain < bar[c];
+    for (Colour c = 0; below > 0; ++c) {
+        if (!(cost_[c] - gain < bar[c])) continue;
+        --below;
+        list_anew({cost_[c] - gain, v}, own, c);
+    }
+}
+
+template <class Rules>
+inline void MoveLists<Rules>::look_at_stale(Vertex v) {
+    const auto& state = ledger_.state;
+    const Colour own = state.colour(v);
+    const double near = state.distance(v, own);
+    for (Colour c : stale_list_) {
+        const double cost = price(v, c, near, state.distance(v, c));
+        if (cost < bar_[std::size_t(own) * ledger_.k + c]) list_anew({cost, v}, own, c);
+    }
+}
+
+// Into a list that is made anew, if it may go; whoever follows must be cheaper than the last.
+template <class Rules>
+inline void MoveLists<Rules>::list_anew(Candidate candidate, Colour from, Colour to) {
+    if (!ledger_.state.ties().admit(candidate.vertex, to)) return;
+    List& found = list(from, to);
+    found.count = std::min(found.count, kLength - 1);
+    place(found, candidate);
+    if (found.count < kLength) return;
+    found.complete = false;
+    bar_[std::size_t(from) * ledger_.k + to] = found.entry[kLength - 1].price;
+}
+
+// What entering each cluster costs v, in cost_; what leaving its own gains.
+template <class Rules>
+inline double MoveLists<Rules>::price_all(Vertex v) {
+    const auto& state = ledger_.state;
+    const double w = ledger_.instance.weight[v];
+    const Colour own = state.colour(v);
+    state.distances(v, distance_.data());
+    if (pricing_ == Pricing::following)
+        entering_costs(distance_.data(), state.cluster_weights(), w, ledger_.k, cost_.data());
+    else
+        for (Colour c = 0; c < ledger_.k; ++c) cost_[c] = w * distance_[c];
+    if constexpr (Rules::Ties::kPriced)
+        if (heeds_pulls_) state.ties().take_off(v, cost_.data());
+    return leaving_gain(v, distance_[own]);
+}
+
+template <class Rules>
+inline double MoveLists<Rules>::leaving_gain(Vertex v, double squared) const {
+    const auto& state = ledger_.state;
+    if (pricing_ == Pricing::following) return state.leaving_gain(v, squared, Reference::means);
+    const double gain = ledger_.instance.weight[v] * squared;
+    if constexpr (Rules::Ties::kPriced)
+        if (heeds_pulls_) return gain - state.ties().pull(v, state.colour(v));
+    return gain;
 }
 
 template <class Rules>
 inline double MoveLists<Rules>::price(Vertex v, Colour to, double own, double other) const {
     const auto& state = ledger_.state;
+    const double gain = leaving_gain(v, own);
     if (pricing_ == Pricing::following)
-        return state.entering_cost(v, to, other, Reference::means) -
-               state.leaving_gain(v, own, Reference::means);
-    const double fixed = ledger_.instance.weight[v] * (other - own);
+        return state.entering_cost(v, to, other, Reference::means) - gain;
+    const double cost = ledger_.instance.weight[v] * other;
     if constexpr (Rules::Ties::kPriced)
-        if (heeds_pulls_)
-            return fixed + state.ties().pull(v, state.colour(v)) - state.ties().pull(v, to);
-    return fixed;
+        if (heeds_pulls_) return cost - state.ties().pull(v, to) - gain;
+    return cost - gain;
 }
 
 template <class Rules>
@@ -75,10 +154,15 @@ inline void MoveLists<Rules>::insert(List& list, Candidate candidate) {
     } else if (!complete && !(count > 0 && candidate.price < entry[count - 1].price)) {
         return;  // those left out may be cheaper
     }
-    int place = count++;
-    for (; place > 0 && candidate.price < entry[place - 1].price; --place)
-        entry[place] = entry[place - 1];
-    entry[place] = candidate;
+    place(list, candidate);
+}
+
+template <class Rules>
+inline void MoveLists<Rules>::place(List& list, Candidate candidate) {
+    int position = list.count++;
+    for (; position > 0 && candidate.price < list.entry[position - 1].price; --position)
+        list.entry[position] = list.entry[position - 1];
+    list.entry[position] = candidate;
 }
 
 template <class Rules>
@@ -119,7 +203,7 @@ void MoveLists<Rules>::drop_cheapest(Colour from, Colour to) {
 template <class Rules>
 void MoveLists<Rules>::refill(Colour from, Colour to) {
     List& found = list(from, to);
-    found = List();
+    found.begin(true);
     const auto& state = ledger_.state;
     for (Vertex v : vertices_)
         if (may_go(v, from, to))
@@ -128,7 +212,7 @@ void MoveLists<Rules>::refill(Colour from, Colour to) {
 
 // At the price of now, whatever the list knows of v from an earlier time.
 template <class Rules>
-void MoveLists<Rules>::offer(Vertex v, Colour to) {
+void MoveLists<Rules>::offer(Vertex v, Colour to, double price) {
     const auto& state = ledger_.state;
     const Colour own = state.colour(v);
     if (own == to || !state.ties().admit(v, to)) return;
@@ -137,15 +221,19 @@ void MoveLists<Rules>::offer(Vertex v, Colour to) {
     const auto rest = std::remove_if(found.entry.begin(), end,
                                      [&](const Candidate& known) { return known.vertex == v; });
     found.count = static_cast<int>(rest - found.entry.begin());
-    insert(found, {price(v, to, state.distance(v, own), state.distance(v, to)), v});
+    insert(found, {price, v});
 }
 
 template <class Rules>
 void MoveLists<Rules>::note_move(Vertex v, Colour from) {
+    const auto& state = ledger_.state;
     for (Vertex u : ledger_.instance.graph.neighbours(v))
-        if (belongs(u)) offer(u, from);
+        if (belongs(u))
+            offer(u, from,
+                  price(u, from, state.distance(u, state.colour(u)), state.distance(u, from)));
     if (!belongs(v)) return;
-    for (Colour c = 0; c < ledger_.k; ++c) offer(v, c);
+    const double gain = price_all(v);
+    for (Colour c = 0; c < ledger_.k; ++c) offer(v, c, cost_[c] - gain);
 }
 
 KEMPE_FOR_SIZED_RULES(MoveLists);

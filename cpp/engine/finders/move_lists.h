@@ -47,10 +47,18 @@ class MoveLists {
 
  private:
     static constexpr int kLength = 12;
+    static constexpr double kNever = std::numeric_limits<double>::infinity();
+    // Where fewer clusters than one in so many have changed, they are looked at one by one.
+    static constexpr std::size_t kFew = 4;
     struct List {
         std::array<Candidate, kLength> entry;  // cheapest first
         int count = 0;
         bool complete = true;  // whether nothing was left out
+
+        void begin(bool complete_so_far) {
+            count = 0;
+            complete = complete_so_far;
+        }
     };
 
     List& list(Colour from, Colour to) { return lists_[std::size_t(from) * ledger_.k + to]; }
@@ -58,21 +66,29 @@ class MoveLists {
     bool may_go(Vertex v, Colour from, Colour to) const {
         return ledger_.state.colour(v) == from && ledger_.state.ties().admit(v, to);
     }
+    double likely_bar(Colour from, Colour to) const;
+    void look_at_all(Vertex v);
+    void look_at_stale(Vertex v);
+    void list_anew(Candidate candidate, Colour from, Colour to);
+    double price_all(Vertex v);
+    double leaving_gain(Vertex v, double squared) const;
     double price(Vertex v, Colour to, double own, double other) const;
     void insert(List& list, Candidate candidate);
-    void offer(Vertex v, Colour to);
+    static void place(List& list, Candidate candidate);
+    void offer(Vertex v, Colour to, double price);
     void refill(Colour from, Colour to);
 
     const Ledger<Rules>& ledger_;
     const std::vector<Vertex> vertices_;
     const int rows_;
     const Pricing pricing_;
-    bool heeds_pulls_ = true;
+    bool heeds_pulls_ = true;  // where there are any
     std::vector<List> lists_;  // k x k
     std::vector<Time> made_;   // per cluster
     std::vector<char> stale_;  // per cluster
     std::vector<Colour> stale_list_;
-    std::vector<double> distance_;
+    std::vector<double> bar_;              // k x k: what lists that are made anew are closed to
+    std::vector<double> distance_, cost_;  // of one vertex, per cluster
 };
 
 KEMPE_DECLARE_FOR_SIZED_RULES(MoveLists);
