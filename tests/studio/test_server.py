@@ -15,7 +15,7 @@ import pytest
 from kempe.ask import Session
 from kempe.studio.server import MOST_BYTES, Studio
 from kempe.studio.state import Desk
-from kempe.studio.table import Cells
+from kempe.studio.table import NamedColumns
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
 SCRIPT = "<script>alert(1)</script>"
@@ -28,7 +28,7 @@ def studio(tmp_path):
     (tmp_path / "a.png").write_bytes(PNG)
     (tmp_path / "b.png").write_text("root:x:0:0")  # no picture, whatever its name says
     pictures = ["a.png", "b.png", "http://127.0.0.1/c.png", "missing.png", *[""] * 56]
-    cells = Cells(["x", "picture"], [[f"{x:.3f}" for x in X[:, 0]], pictures], tmp_path)
+    cells = NamedColumns(["x", "picture"], [[f"{x:.3f}" for x in X[:, 0]], pictures], tmp_path)
     ids = [SCRIPT, *(f"r{n}" for n in range(1, 60))]
     session = Session(X, 3, ids=ids, log=tmp_path / "log", random_state=0)
     served = Studio(Desk(session, cells, title=f"{SCRIPT}.csv"), report=lambda: "<p>report</p>")

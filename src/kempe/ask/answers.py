@@ -89,7 +89,7 @@ class Conflict:
 
 
 @dataclass(eq=False)
-class Ledger:
+class AnswerBook:
     """All answers, which of them hold, and what follows.
 
     Answers are taken in their order; one that contradicts those before it is put aside. Those that

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linear_sum_assignment
 
-from kempe.ask.answers import SAID, Answer, Conflict, Ledger, Said, answers_of
+from kempe.ask.answers import SAID, Answer, AnswerBook, Conflict, Said, answers_of
 from kempe.ask.cobras import SuperInstances
 from kempe.ask.export import export_session
 from kempe.ask.knowledge import Knowledge
@@ -137,7 +137,7 @@ class Session:
         self._log = Log(log)
         self._seed = self._open(random_state)
         self._base = self._search(None, self._given)
-        self._ledger = Ledger(self.n_clusters, self._given, self.ids)
+        self._ledger = AnswerBook(self.n_clusters, self._given, self.ids)
         self._spread: Spread | None = None
         self._question: Question | None = None
         self._labels: NDArray[np.int32] | None = None

@@ -30,7 +30,7 @@ class Proposal:
     why: str
 
 
-class Parts(Protocol):
+class SessionParts(Protocol):
     """What a session computes when it is asked for."""
 
     @property
@@ -72,7 +72,7 @@ class View:
     X: NDArray[np.float64]
     n_clusters: int
     known: Knowledge
-    parts: Parts
+    parts: SessionParts
     rng: np.random.Generator
     skipped: AbstractSet[tuple[int, int]] = field(default_factory=frozenset)
 

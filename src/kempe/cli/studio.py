@@ -101,18 +101,18 @@ def _serve(served: Any, session: Session, kept: Path, host: str, browser: bool) 
 def _desk(session: Session, given: Given, options: TableOptions) -> Any:
     """Show the whole table, not only the columns that are clustered."""
     from kempe.studio.state import Desk
-    from kempe.studio.table import Cells
+    from kempe.studio.table import NamedColumns
     from kempe.tables import open_table
 
     folder = Path() if str(options.data) == "-" else options.data.parent
     if str(options.data) == "-":
-        cells = Cells.of_numbers(_in_units(given), given.names)
+        cells = NamedColumns.of_numbers(_in_units(given), given.names)
     else:
         table = open_table(options.data, options.header)
         left_out = None if options.id_column is None else table.position(options.id_column)
         shown = [c for c in range(len(table.names)) if c != left_out]
         names = [table.names[c] for c in shown]
-        cells = Cells(names, [table.texts(c) for c in shown], folder)
+        cells = NamedColumns(names, [table.texts(c) for c in shown], folder)
     title = "kempe studio" if str(options.data) == "-" else options.data.name
     return Desk(session, cells, title=title, centres=(_in_units(given), given.names))
 

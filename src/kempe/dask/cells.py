@@ -82,8 +82,8 @@ def divided(points: Floats, weight: Floats, most: int) -> Cells:
     """Divide weighted points into at most so many cells."""
     if not len(points):
         return Cells(points, weight, 0.0)
-    done: list[_Cell] = []
-    root = _Cell.of(points, weight)
+    done: list[_RowsOfACell] = []
+    root = _RowsOfACell.of(points, weight)
     # The number breaks ties, so that cells need no order of their own.
     heap, number = [(-root.inertia, 0, root)], 1
     while heap and len(heap) + len(done) < most:
@@ -104,7 +104,7 @@ def divided(points: Floats, weight: Floats, most: int) -> Cells:
 
 
 @dataclass(frozen=True, eq=False)
-class _Cell:
+class _RowsOfACell:
     points: Floats
     weight: Floats
     total: float
@@ -112,7 +112,7 @@ class _Cell:
     scatter: Floats
 
     @classmethod
-    def of(cls, points: Floats, weight: Floats) -> _Cell:
+    def of(cls, points: Floats, weight: Floats) -> _RowsOfACell:
         total = float(weight.sum())
         mean = weight @ points / total
         return cls(points, weight, total, mean, weight @ (points - mean) ** 2)
@@ -121,7 +121,7 @@ class _Cell:
     def inertia(self) -> float:
         return float(self.scatter.sum())
 
-    def halves(self) -> tuple[_Cell, _Cell] | None:
+    def halves(self) -> tuple[_RowsOfACell, _RowsOfACell] | None:
         """Cut at the mean of the feature of largest scatter; nothing if all points are equal."""
         feature = int(self.scatter.argmax())
         below = self.points[:, feature] < self.mean[feature]
@@ -129,6 +129,6 @@ class _Cell:
             return None
         above = ~below
         return (
-            _Cell.of(self.points[below], self.weight[below]),
-            _Cell.of(self.points[above], self.weight[above]),
+            _RowsOfACell.of(self.points[below], self.weight[below]),
+            _RowsOfACell.of(self.points[above], self.weight[above]),
         )

@@ -21,7 +21,7 @@ import numpy as np
 from kempe import _core
 from kempe.engine.enumeration import best_of_all
 from kempe.engine.glass import annealed, is_glassy
-from kempe.engine.params import MemeticParams, Plan
+from kempe.engine.params import MemeticParams, SearchPlan
 from kempe.engine.pricing import Priced
 from kempe.engine.sequential import SequentialDescent
 from kempe.engine.sketch import Sketch
@@ -48,7 +48,7 @@ SEEDED_TOGETHER = 8
 SAME = 1e-9
 
 
-class _Step(NamedTuple):
+class _Milestone(NamedTuple):
     """A solution on the way of one individual, and the mutations since the last."""
 
     solution: Solution
@@ -63,7 +63,7 @@ def memetic_search(
     params: MemeticParams = MemeticParams(),  # noqa: B008  (frozen)
     *,
     init: Init = "k-means++",
-    plan: Plan | None = None,
+    plan: SearchPlan | None = None,
     n_jobs: int = 1,
     settle_prices: Callable[[Context, Colours], Priced] | None = None,
 ) -> Result:
@@ -108,7 +108,9 @@ def memetic_search(
     return recorder.follow(search)
 
 
-def _enumerate(starts: Starts, plan: Plan, recorder: Recorder, context: Context) -> str | None:
+def _enumerate(
+    starts: Starts, plan: SearchPlan, recorder: Recorder, context: Context
+) -> str | None:
     """Descend once, then look at all clusterings, unless one descent was all that is wanted."""
     colours = plan.descent.descend(context, starts.make(context, 0))
     start = full_solution(context.problem, colours)
@@ -147,7 +149,7 @@ class Agreement:
 @dataclass
 class _MemeticSearch:
     starts: Starts
-    plan: Plan
+    plan: SearchPlan
     recorder: Recorder
     sketch: Sketch | None = None  # where clusterings are made and improved, if there is one
 
@@ -188,7 +190,7 @@ class _MemeticSearch:
 
     def _generation(
         self, population: list[Solution], first: int, rngs: list[np.random.Generator]
-    ) -> list[Iterator[_Step]]:
+    ) -> list[Iterator[_Milestone]]:
         """Begin as many individuals as the mutations that are left allow."""
         # The first clustering of all is no mutation.
         left = self.recorder.mutations_left + (self.recorder.best is None)
@@ -220,12 +222,12 @@ class _MemeticSearch:
                 break
         return made
 
-    def _annealed(self, context: Context, otherwise: Colours) -> Iterator[_Step]:
+    def _annealed(self, context: Context, otherwise: Colours) -> Iterator[_Milestone]:
         colours = annealed(context, otherwise)
         colours = self.plan.descent.descend(context, colours)
-        yield _Step(full_solution(context.problem, colours), "anneal", 1)
+        yield _Milestone(full_solution(context.problem, colours), "anneal", 1)
 
-    def _newcomers(self, individuals: Iterable[Iterable[_Step]]) -> list[Solution] | None:
+    def _newcomers(self, individuals: Iterable[Iterable[_Milestone]]) -> list[Solution] | None:
         """Follow individuals to their ends; ``None`` if the search ends before.
 
         A start that finds no clustering fails the search only if no other found one.
@@ -258,7 +260,7 @@ class _MemeticSearch:
         finally:
             self.recorder.stopper.stop()
 
-    def _follow(self, steps: Iterable[_Step]) -> Solution | None:
+    def _follow(self, steps: Iterable[_Milestone]) -> Solution | None:
         """Record the steps of an individual; its best solution, or None if the search ends."""
         best: Solution | None = None
         for step in steps:
@@ -271,7 +273,7 @@ class _MemeticSearch:
 
     def _individual(
         self, context: Context, population: list[Solution], number: int, mutations: int
-    ) -> Iterator[_Step]:
+    ) -> Iterator[_Milestone]:
         """Make a clustering and improve it, step by step, by at most so many mutations."""
         descent, sketch = self.plan.descent.for_thread(), self.sketch
         rough = context if sketch is None else replace(context, problem=sketch.rough)
@@ -282,14 +284,14 @@ class _MemeticSearch:
             colours, kind = self._recombined(rough, population), "recombine"
         colours = descent.descend(rough, colours)
         solution = self._finished(context, colours)
-        yield _Step(solution, kind, 1)
+        yield _Milestone(solution, kind, 1)
         if sketch is not None and not sketch.is_faithful(solution.colours):
             descent, rough, colours = self._last_descent, context, solution.colours
         # Costs in a sketch are lower, and no target is meant for them.
         target = self.recorder.target if rough is context else -math.inf
         budget = Budget(mutations - 1, self.plan.most_failures, target)
         for improved, tries in descent.improve(rough, colours, budget):
-            yield _Step(self._finished(context, improved), "relocate", tries)
+            yield _Milestone(self._finished(context, improved), "relocate", tries)
 
     def _finished(self, context: Context, colours: Colours) -> Solution:
         """Go on from a local optimum of the sketch, if there is one, to one of the problem."""
@@ -336,8 +338,8 @@ def _threads(n_jobs: int) -> AbstractContextManager[ThreadPoolExecutor | None]:
 
 
 def _side_by_side(
-    tasks: list[Iterator[_Step]], pool: ThreadPoolExecutor | None, core: _core.Instance
-) -> Iterator[Iterable[_Step]]:
+    tasks: list[Iterator[_Milestone]], pool: ThreadPoolExecutor | None, core: _core.Instance
+) -> Iterator[Iterable[_Milestone]]:
     """Run individuals one after the other, or in threads; in the same order either way."""
     if pool is None:
         yield from tasks
@@ -346,10 +348,10 @@ def _side_by_side(
 
 
 def _streamed(
-    task: Iterator[_Step], pool: ThreadPoolExecutor, core: _core.Instance
-) -> Iterator[_Step]:
+    task: Iterator[_Milestone], pool: ThreadPoolExecutor, core: _core.Instance
+) -> Iterator[_Milestone]:
     """Begin a task in a thread at once and pass its steps on as they come."""
-    steps: SimpleQueue[_Step | None] = SimpleQueue()
+    steps: SimpleQueue[_Milestone | None] = SimpleQueue()
 
     def work() -> None:
         core.enter()
@@ -362,7 +364,7 @@ def _streamed(
 
     future = pool.submit(work)
 
-    def arriving() -> Iterator[_Step]:
+    def arriving() -> Iterator[_Milestone]:
         while (step := steps.get()) is not None:
             yield step
         future.result()  # raises what the task raised

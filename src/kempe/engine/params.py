@@ -105,7 +105,7 @@ class MemeticParams:
         """
         return self.saturation_rounds if 10 * n_edges > n_supernodes else 0
 
-    def plan(self, problem: Problem) -> Plan:
+    def plan(self, problem: Problem) -> SearchPlan:
         """Decide how to search one problem.
 
         Parameters
@@ -117,7 +117,7 @@ class MemeticParams:
         plain = problem.soft is None and problem.limits is None
         annealed = plain and self._anneals(problem)
         descent = SequentialDescent()
-        return Plan(
+        return SearchPlan(
             descent=AnnealingDescent(descent) if annealed else descent,
             population_size=self.annealed_population_size if annealed else self.population_size,
             generation_size=self.generation_size,
@@ -157,7 +157,7 @@ _LEAST: dict[str, Any] = {
 
 
 @dataclass(frozen=True)
-class Plan:
+class SearchPlan:
     """How one problem is searched.
 
     Attributes

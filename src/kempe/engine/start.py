@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from kempe import _core
 from kempe.engine.limits import SizedStarts
-from kempe.engine.params import Plan
+from kempe.engine.params import SearchPlan
 from kempe.engine.sequential import SequentialDescent
 from kempe.engine.warm import checked_labels, colours_of_labels, is_labels
 from kempe.problem import Centroids, Colours, Problem
@@ -33,14 +33,14 @@ class Starts:
         Keeps limits on the sizes of clusters, if there are any.
     """
 
-    plan: Plan
+    plan: SearchPlan
     init: Init
     known: Colours | None = None
     draws: int = 1
     sized: SizedStarts | None = None
 
     @classmethod
-    def prepared(cls, context: Context, plan: Plan, init: Init, draws: int = 1) -> Starts:
+    def prepared(cls, context: Context, plan: SearchPlan, init: Init, draws: int = 1) -> Starts:
         """Look for a colouring once, for all starts, where the graph is tight."""
         problem = context.problem
         tight = plan.exhaustive_start and problem.graph.is_tight(problem.n_clusters)

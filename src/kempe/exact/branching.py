@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from kempe.exact.cpsat import solve_by_cpsat
 from kempe.exact.gurobi import solve_by_gurobi
 from kempe.exact.highs import solve_integer
-from kempe.exact.knowledge import Knowledge
+from kempe.exact.knowledge import AssignmentKnowledge
 from kempe.exact.part import AssignmentPart, PartOutcome
 from kempe.exact.relaxation import LARGEST_MODEL, LinearRelaxation
 from kempe.graph import CannotLinkGraph
@@ -41,7 +41,7 @@ class AssignmentBranching:
         Gives one component by itself.
     """
 
-    known: Knowledge
+    known: AssignmentKnowledge
     relaxation: LinearRelaxation
     pieces: Callable[[int], Piece]
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from kempe.exact.branching import AssignmentBranching, Piece
 from kempe.exact.heuristics import Heuristics
-from kempe.exact.knowledge import AssignmentTask, Knowledge
+from kempe.exact.knowledge import AssignmentKnowledge, AssignmentTask
 from kempe.exact.part import AssignmentPart, CliqueRows, PartOutcome
 from kempe.exact.relaxation import LinearRelaxation, Memory
 from kempe.graph import CannotLinkGraph
@@ -34,14 +34,14 @@ class HardPart:
     def solve(self, task: AssignmentTask) -> PartOutcome:
         """Solve the part; the outcome is complete if it is optimal or there is no colouring."""
         part = AssignmentPart(self.graph, self.cliques, task.costs, task.incumbent, self.cover)
-        known = Knowledge(part, self.component, task)
+        known = AssignmentKnowledge(part, self.component, task)
         if task.solver not in ("cpsat", "gurobi"):
             Heuristics(known).descend()
         if not _is_over(known):
             self._solve_exactly(known)
         return known.outcome()
 
-    def _solve_exactly(self, known: Knowledge) -> None:
+    def _solve_exactly(self, known: AssignmentKnowledge) -> None:
         """Relax, anneal, branch; a relaxation takes a while to set up, so only if there is time."""
         task, heuristics = known.task, Heuristics(known)
         relaxation = LinearRelaxation(known, heuristics, self._memory)
@@ -69,6 +69,6 @@ class HardPart:
         return self._pieces[component]
 
 
-def _is_over(known: Knowledge) -> bool:
+def _is_over(known: AssignmentKnowledge) -> bool:
     """Whether there is nothing left to do, or no time for it."""
     return known.infeasible or known.finished or known.task.stopper.look()

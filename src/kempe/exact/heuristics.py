@@ -8,7 +8,7 @@ import numpy as np
 
 from kempe import _core
 from kempe.exact.annealing import anneal
-from kempe.exact.knowledge import Knowledge
+from kempe.exact.knowledge import AssignmentKnowledge
 from kempe.exact.part import Floats
 from kempe.graph.colouring import TABU_ITERATIONS, cheapest_names, colour_graph
 from kempe.problem import Colours
@@ -23,7 +23,7 @@ ANNEALING_PATIENCE = 5
 class Heuristics:
     """Offers colourings to what is known."""
 
-    known: Knowledge
+    known: AssignmentKnowledge
 
     def descend(self) -> None:
         """Improve the incumbent by Kempe chains, or find a first colouring."""

@@ -57,7 +57,7 @@ class AssignmentTask:
     aids: Aids = Aids()
 
 
-class Knowledge:
+class AssignmentKnowledge:
     """The best colouring and the bounds of every component, while one task is being solved.
 
     Parameters

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from kempe.exact.heuristics import Heuristics
 from kempe.exact.highs import LinearSolution, solve_relaxation
-from kempe.exact.knowledge import Knowledge
+from kempe.exact.knowledge import AssignmentKnowledge
 from kempe.exact.part import Floats
 from kempe.exact.prices import Prices
 from kempe.exact.separation import violated_cliques
@@ -84,7 +84,7 @@ class LinearRelaxation:
     """
 
     def __init__(
-        self, known: Knowledge, heuristics: Heuristics, memory: Memory | None = None
+        self, known: AssignmentKnowledge, heuristics: Heuristics, memory: Memory | None = None
     ) -> None:
         self._known = known
         self._heuristics = heuristics

@@ -20,7 +20,7 @@ from kempe.graph.certificates import (
     pairs_of_edges,
     raise_interrupt,
 )
-from kempe.graph.colouring import Answer, colour_graph
+from kempe.graph.colouring import Colourability, colour_graph
 from kempe.graph.critical import critical_edges
 from kempe.graph.sizes import SizeConflict, colour_within, find_conflict
 from kempe.sizes import SizeLimits
@@ -181,7 +181,7 @@ def colour_or_explain(
 
 def _answer(
     graph: CannotLinkGraph, k: int, rng: np.random.Generator, stopper: _core.Stopper
-) -> tuple[Answer, NDArray[np.int32]]:
+) -> tuple[Colourability, NDArray[np.int32]]:
     """Whether k colours suffice, and the largest clique found."""
     # A clique is the best of proofs, where there was no time for anything else.
     clique = _largest_complete_part(graph)
@@ -191,7 +191,7 @@ def _answer(
         clique = max(clique, found, key=len)
     raise_interrupt(stopper)
     if clique.size > k:
-        return Answer(core=clique[: k + 1].astype(np.intp)), clique
+        return Colourability(core=clique[: k + 1].astype(np.intp)), clique
     return colour_graph(graph, k, rng, stopper), clique
 
 

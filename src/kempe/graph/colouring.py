@@ -32,7 +32,7 @@ LARGEST_SOLVER_MODEL = 3_000_000
 
 
 @dataclass(frozen=True)
-class Answer:
+class Colourability:
     """Whether a graph can be coloured.
 
     Attributes
@@ -59,7 +59,7 @@ def colour_graph(
     stopper: _core.Stopper,
     *,
     turns: int = 64,
-) -> Answer:
+) -> Colourability:
     """Find a proper colouring with ``n_clusters`` colours, or a part of the graph that has none.
 
     Parameters
@@ -75,9 +75,9 @@ def colour_graph(
     for part in sorted(hard.parts(), key=len) if rest.size else []:
         answer = _colour_component(hard.induced(part), n_clusters, rng, stopper, turns)
         if answer.colours is None:
-            return Answer(core=None if answer.core is None else rest[part[answer.core]])
+            return Colourability(core=None if answer.core is None else rest[part[answer.core]])
         colours[rest[part]] = answer.colours
-    return Answer(_core.unpeel(graph.core, order, colours, n_clusters))
+    return Colourability(_core.unpeel(graph.core, order, colours, n_clusters))
 
 
 def cheapest_names(
@@ -102,10 +102,10 @@ def cheapest_names(
 
 def _colour_component(
     graph: CannotLinkGraph, k: int, rng: np.random.Generator, stopper: _core.Stopper, turns: int
-) -> Answer:
+) -> Colourability:
     start, complete = _core.cheapest_colouring(graph.core, rng.random((graph.size, k)))
     if complete:
-        return Answer(start)
+        return Colourability(start)
     for turn in range(turns):
         if stopper.look():
             break
@@ -113,12 +113,12 @@ def _colour_component(
             answer = method(graph, k, rng, stopper, turn)
             if not answer.open:
                 return answer
-    return Answer()
+    return Colourability()
 
 
 def _by_tabu(
     graph: CannotLinkGraph, k: int, rng: np.random.Generator, stopper: _core.Stopper, turn: int
-) -> Answer:
+) -> Colourability:
     start = rng.integers(k, size=graph.size, dtype=np.int32)
     colours, conflicts = _core.tabu_colouring(
         graph.core,
@@ -129,43 +129,43 @@ def _by_tabu(
         TABU_ITERATIONS * 3**turn,
         stopper,
     )
-    return Answer(colours if conflicts == 0 else None)
+    return Colourability(colours if conflicts == 0 else None)
 
 
 def _by_branching(
     graph: CannotLinkGraph, k: int, rng: np.random.Generator, stopper: _core.Stopper, turn: int
-) -> Answer:
+) -> Colourability:
     status, colours, touched = _core.colour_exactly(
         graph.core, k, BRANCHING_NODES * 3**turn, stopper
     )
     if status < 0:
-        return Answer()
-    return Answer(colours) if status else Answer(core=np.flatnonzero(touched))
+        return Colourability()
+    return Colourability(colours) if status else Colourability(core=np.flatnonzero(touched))
 
 
 def _by_solver(
     graph: CannotLinkGraph, k: int, rng: np.random.Generator, stopper: _core.Stopper, turn: int
-) -> Answer:
+) -> Colourability:
     too_large = (graph.size + graph.n_edges) * k > LARGEST_SOLVER_MODEL
     if turn < FIRST_SOLVER_TURN or too_large or not has_ortools():
-        return Answer()
+        return Colourability()
     budget = SOLVER_SECONDS * 3 ** (turn - FIRST_SOLVER_TURN)
     return solve_by_cpsat(graph, k, int(rng.integers(2**31)), budget, stopper)
 
 
 def solve_by_cpsat(
     graph: CannotLinkGraph, n_clusters: int, seed: int, budget: float, stopper: _core.Stopper
-) -> Answer:
+) -> Colourability:
     """Ask CP-SAT for a colouring; ``budget`` is in its deterministic seconds."""
     cp_model = load_cp_model()
     model, choice = _cpsat_model(graph, n_clusters, stopper)
     solver, status = solve_model(model, stopper, seed=seed, effort=budget)
     if status == cp_model.INFEASIBLE:
-        return Answer(core=np.arange(graph.size))
+        return Colourability(core=np.arange(graph.size))
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-        return Answer()
+        return Colourability()
     taken = np.array(solver.boolean_values(choice), dtype=bool)
-    return Answer(taken.reshape(graph.size, n_clusters).argmax(axis=1).astype(np.int32))
+    return Colourability(taken.reshape(graph.size, n_clusters).argmax(axis=1).astype(np.int32))
 
 
 def _cpsat_model(

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from kempe import _core
 from kempe.graph.cannot_link import CannotLinkGraph
-from kempe.graph.colouring import Answer, colour_graph
+from kempe.graph.colouring import Colourability, colour_graph
 
 # Turns on one subgraph when vertices and pairs are left out one by one.
 SHRINKING_TURNS = 6
@@ -76,8 +76,8 @@ def _decide(
     k: int,
     rng: np.random.Generator,
     stopper: _core.Stopper,
-) -> Answer:
+) -> Colourability:
     if stopper.look():
-        return Answer()
+        return Colourability()
     graph = CannotLinkGraph.from_edges(size, edges)
     return colour_graph(graph, k, rng, stopper, turns=SHRINKING_TURNS)

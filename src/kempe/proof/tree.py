@@ -160,7 +160,7 @@ class Branch:
 
 
 @dataclass(frozen=True)
-class Patience:
+class StallRule:
     """When a bound has stalled: it rose by too small a share of what is missing.
 
     Attributes
@@ -181,8 +181,8 @@ class Patience:
         return history[-1] - history[-1 - self.looks] < self.share * (target - history[-1])
 
 
-ROOT = Patience(looks=8, share=0.05)
-CHILD = Patience(looks=3, share=0.2)
+ROOT = StallRule(looks=8, share=0.05)
+CHILD = StallRule(looks=3, share=0.2)
 # Steps of the root at which its matrix is rounded to a clustering.
 ROUND_AT = (100, 200, 400, 800, 1600)
 # Seconds after which a worker without a node looks whether time is up.
@@ -345,7 +345,7 @@ class Tree:
             branch.relaxation = relaxation
         return branch
 
-    def _bound(self, branch: Branch, start: Dual, patience: Patience) -> None:
+    def _bound(self, branch: Branch, start: Dual, patience: StallRule) -> None:
         """Raise the bound of a node; where it stalls, fix pairs and go on with its child.
 
         Every fixing merges a share of the groups, so that there are few in a row.
@@ -358,7 +358,7 @@ class Tree:
                 return
             node, start = fixed
 
-    def _climb(self, branch: Branch, start: Dual, patience: Patience) -> None:
+    def _climb(self, branch: Branch, start: Dual, patience: StallRule) -> None:
         """Raise the bound of a node by its own multipliers."""
         assert branch.relaxation is not None
         ascent = Ascent(branch.relaxation, start)

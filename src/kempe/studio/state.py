@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from kempe.ask import Answer, Session
 from kempe.plotting._plane import Plane
 from kempe.report.picture import COLOURS, MOST_PROJECTED
-from kempe.studio.table import Cells
+from kempe.studio.table import NamedColumns
 
 # The newest answers and pairs are shown; more would hide each other.
 MOST_HISTORY = 200
@@ -42,13 +42,13 @@ class Desk:
     def __init__(
         self,
         session: Session,
-        cells: Cells | None = None,
+        cells: NamedColumns | None = None,
         *,
         title: str = "kempe studio",
         centres: tuple[NDArray[np.float64], Sequence[str]] | None = None,
     ) -> None:
         self.session = session
-        self.cells = Cells.of_numbers(session.X) if cells is None else cells
+        self.cells = NamedColumns.of_numbers(session.X) if cells is None else cells
         self.title = title
         names = [str(n + 1) for n in range(session.X.shape[1])]
         self._numbers, self._names = (session.X, names) if centres is None else centres

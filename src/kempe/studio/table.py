@@ -27,7 +27,7 @@ _SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".bmp", ".webp")
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class NamedColumns:
     """The columns of a table as a person knows them.
 
     Attributes
@@ -45,7 +45,7 @@ class Cells:
     folder: Path = Path()
 
     @classmethod
-    def of_numbers(cls, X: NDArray[Any], names: Sequence[str] | None = None) -> Cells:
+    def of_numbers(cls, X: NDArray[Any], names: Sequence[str] | None = None) -> NamedColumns:
         """Show the numbers that are clustered, where there is no other table.
 
         Parameters
