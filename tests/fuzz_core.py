@@ -227,6 +227,7 @@ ARGUMENTS: dict[str, Callable[[Rng], list[Any]]] = {
         rng.normal(size=6),
         centroids(rng),
     ],
+    "sum_squares": lambda rng: [rng.normal(size=(6, 2)), colours(rng), rng.random(6), 3],
     "crowd": lambda rng: [
         rng.normal(size=(6, 2)).astype(rng.choice([np.float32, np.float64])),
         rng.random(6),

@@ -110,6 +110,9 @@ def combine_rows(
 ) -> _Floats:
     """For each cluster the sum of ``coefficient * (row - centroid)`` over its rows."""
 
+def sum_squares(rows: NDArray[Any], labels: _Ints, weights: _Floats, n_clusters: int) -> _Floats:
+    """For each cluster and feature the sum of ``weight * row ** 2`` over its rows."""
+
 def cluster_means(instance: Instance, colours: _Ints, n_clusters: int) -> tuple[_Floats, _Floats]:
     """Mean and weight of each cluster."""
 

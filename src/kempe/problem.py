@@ -213,7 +213,11 @@ class Problem:
         """Inertia inside each supernode; ``within`` is the sum."""
         merged = np.flatnonzero((np.bincount(self.supernode) > 1)[self.supernode])
         members = self.supernode[merged]
-        squares = ((self.rows[merged] - self.points(members)) ** 2).sum(axis=1)
+        squares = np.empty(merged.size)
+        for start in range(0, merged.size, ROWS_AT_A_TIME):
+            block = slice(start, start + ROWS_AT_A_TIME)
+            apart = self.rows[merged[block]] - self.points(members[block])
+            squares[block] = (apart**2).sum(axis=1)
         if self.row_weight is not None:
             squares *= self.row_weight[merged]
         inside = np.bincount(members, squares, minlength=self.n_supernodes)

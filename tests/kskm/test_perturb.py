@@ -38,6 +38,19 @@ def test_rows_are_combined_about_the_centroid_of_their_cluster(seed, dtype):
     np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("seed", range(5))
+def test_squares_are_summed_by_cluster_and_feature(seed, dtype):
+    rng = np.random.default_rng(seed)
+    rows = rng.normal(size=(30, 4)).astype(dtype)
+    labels = rng.integers(5, size=30, dtype=np.int32)
+    weights = rng.random(30)
+    expected = np.zeros((6, 4))
+    for row, label, weight in zip(rows, labels, weights, strict=True):
+        expected[label] += weight * np.square(row)
+    np.testing.assert_array_equal(_core.sum_squares(rows, labels, weights, 6), expected)
+
+
 def test_perturbed_centroids_have_the_mean_and_covariance_of_the_t_distribution():
     problem, colours = two_clusters()
     sample = draws(problem, colours)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from kempe import _core
 from kempe.problem import Centroids, Colours, Problem
@@ -59,11 +58,9 @@ def _scatter(
 ) -> NDArray[np.float64]:
     """Weighted sum of squared differences to the centroid, per cluster and feature."""
     weight = np.ones(problem.n_rows) if problem.row_weight is None else problem.row_weight
-    members = sparse.csr_array(
-        (weight, (labels, np.arange(problem.n_rows))), shape=(problem.n_clusters, problem.n_rows)
-    )
-    squares = members @ np.square(problem.rows) - members.sum(axis=1)[:, None] * centroids**2
-    return np.asarray(np.maximum(squares, 0))
+    squares = _core.sum_squares(problem.rows, labels, weight, problem.n_clusters)
+    total = np.bincount(labels, weight, minlength=problem.n_clusters)
+    return np.maximum(squares - total[:, None] * centroids**2, 0)
 
 
 def weights_and_sizes(
