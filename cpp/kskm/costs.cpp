@@ -9,16 +9,24 @@ namespace kempe {
 
 namespace {
 
+// Bytes of points that are looked at together.
+constexpr int kCached = 1 << 17;
+
 template <class T>
 void costs_by_centroid(const Instance& instance, const Points<T>& points, const double* centroids,
                        int k, std::span<const Colour> columns, std::vector<double>& cost) {
     const int d = instance.dimension;
-    for (Vertex v = 0; v < instance.size; ++v)
+    // A centroid serves several vertices while it is in the cache.
+    const Vertex together = std::max(1, kCached / (d * static_cast<int>(sizeof(T))));
+    for (Vertex begin = 0; begin < instance.size; begin += together) {
+        const Vertex end = std::min(instance.size, begin + together);
         for (Colour c : columns) {
             const double* centroid = centroids + static_cast<std::size_t>(c) * d;
-            cost[static_cast<std::size_t>(v) * k + c] =
-                instance.weight[v] * squared_distance(points[v], centroid, d);
+            for (Vertex v = begin; v < end; ++v)
+                cost[static_cast<std::size_t>(v) * k + c] =
+                    instance.weight[v] * squared_distance(points[v], centroid, d);
         }
+    }
 }
 
 template <class T>
