@@ -17,6 +17,7 @@ NB_MODULE(_core, m) {
     kempe::bind_edges(m);
     kempe::bind_empty_clusters(m);
     kempe::bind_enumeration(m);
+    kempe::bind_fewest_broken(m);
     kempe::bind_graph(m);
     kempe::bind_inertia_annealing(m);
     kempe::bind_instance(m);

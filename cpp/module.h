@@ -20,6 +20,7 @@ void bind_dsatur(nanobind::module_& m);
 void bind_edges(nanobind::module_& m);
 void bind_empty_clusters(nanobind::module_& m);
 void bind_enumeration(nanobind::module_& m);
+void bind_fewest_broken(nanobind::module_& m);
 void bind_graph(nanobind::module_& m);
 void bind_inertia_annealing(nanobind::module_& m);
 void bind_instance(nanobind::module_& m);

@@ -22,6 +22,7 @@ WHAT = {
     "proof": "bounds, certificates",
     "selection": "choosing k",
     "methods": "every method by the paper's name",
+    "contradictions": "which pairs to give up",
     "engine": "our search: KempeKMeans",
     "rivals": "COPKM, PCCC, BLPKMCC and others",
     "kskm": "the paper: KSKM, a file for each algorithm",

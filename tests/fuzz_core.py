@@ -237,6 +237,7 @@ ARGUMENTS: dict[str, Callable[[Rng], list[Any]]] = {
     ],
     "dsatur": lambda rng: [graph(rng), 3],
     "end_dropping_stray_lines": lambda rng: [],
+    "fewest_broken": lambda rng: [soft_pairs(rng), 3, colours(rng), seed(rng), 50, soon()],
     "fill_empty": lambda rng: [instance(rng), colours(rng), 3],
     "improving_chains": lambda rng: [instance(rng), colours(rng), centroids(rng)],
     "is_proper": lambda rng: [graph(rng, 6), colours(rng)],

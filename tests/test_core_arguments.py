@@ -178,6 +178,10 @@ def graph_kernels():
     def tabu(k=3, start=start, allowed=None):
         _core.tabu_colouring(graph, k, start, allowed, 1, 10, never())
 
+    def fewest_broken(k=3, start=start):
+        pairs = _core.SoftPairs(4, ints(0, 1), ints(1, 2), np.array([1.0, -1.0]))
+        _core.fewest_broken(pairs, k, start, 1, 10, never())
+
     def descend(costs=costs, start=start):
         _core.chain_descent(graph, costs, start, never())
 
@@ -199,6 +203,9 @@ def graph_kernels():
     yield lambda: tabu(start=ints(0, 1, 3, 0)), "outside"
     yield lambda: tabu(start=start[1:]), "one entry per supernode"
     yield lambda: tabu(allowed=np.ones((4, 2), np.uint8)), "allowed"
+    yield lambda: fewest_broken(k=0), "positive"
+    yield lambda: fewest_broken(start=ints(0, 1, 3, 0)), "outside"
+    yield lambda: fewest_broken(start=start[1:]), "one entry per supernode"
     yield lambda: _core.cheapest_colouring(graph, costs[1:]), "one row per supernode"
     yield lambda: _core.cheapest_colouring(graph, costs[:, :0].copy()), "a column"
     yield lambda: _core.cheapest_colouring(graph, NAN * costs), "not a number"

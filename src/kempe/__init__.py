@@ -10,6 +10,7 @@ from kempe.exceptions import FileFormatError, InfeasibleConstraintsError, NoSolu
 if TYPE_CHECKING:
     from kempe.bench.comparison import compare
     from kempe.constraints import Constraints
+    from kempe.contradictions import relax
     from kempe.engine import KempeKMeans
     from kempe.kskm import KSKM
     from kempe.methods import load
@@ -27,6 +28,7 @@ __all__ = [
     "choose_k",
     "compare",
     "load",
+    "relax",
 ]
 __version__ = "0.1.0"
 
@@ -42,6 +44,7 @@ _LOADED_LATE = {
     "load": "kempe.methods",
     "methods": "kempe.methods",
     "plotting": "kempe.plotting",
+    "relax": "kempe.contradictions",
     "rivals": "kempe.rivals",
     "selection": "kempe.selection",
 }

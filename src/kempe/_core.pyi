@@ -182,6 +182,11 @@ def tabu_colouring(
 ) -> tuple[_Ints, int]:
     """Fewest conflicts that tabu search finds from ``start``: the colours and their number."""
 
+def fewest_broken(
+    pairs: SoftPairs, n_clusters: int, start: _Ints, seed: int, iterations: int, stopper: Stopper
+) -> _Ints:
+    """Clustering of least price of broken pairs that tabu search meets from ``start``."""
+
 def cheapest_colouring(graph: Graph, costs: _Floats) -> tuple[_Ints, bool]:
     """Cheapest admissible cluster, vertices with the fewest left first; whether all got one."""
 

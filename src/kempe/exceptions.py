@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Self
 
+RELAX = "kempe.relax finds the fewest pairs to give up"
+"""What helps where pairs contradict each other."""
+
 
 class InfeasibleConstraintsError(ValueError):
     """No clustering with the wanted number of clusters satisfies the constraints.
@@ -14,20 +17,31 @@ class InfeasibleConstraintsError(ValueError):
         What is wrong, for people.
     certificate
         The proof, for programs.
+    advice
+        What helps, if anything does.
 
     Attributes
     ----------
     certificate : object or None
         What proves it, in the user's row numbers; ``None`` if only a solver says so.
+    message : str
+        What is wrong.
+    advice : str
+        What helps, told after it.
     """
 
-    def __init__(self, message: str, certificate: object | None = None) -> None:
+    def __init__(self, message: str, certificate: object | None = None, advice: str = "") -> None:
         super().__init__(message)
+        self.message = message
         self.certificate = certificate
+        self.advice = advice
         self._around = (message, "")
 
+    def __str__(self) -> str:
+        return f"{self.message}; {self.advice}" if self.advice else self.message
+
     @classmethod
-    def proven(cls, before: str, certificate: object, after: str = "") -> Self:
+    def proven(cls, before: str, certificate: object, after: str = "", advice: str = RELAX) -> Self:
         """Make an error whose message has the certificate in it.
 
         Parameters
@@ -36,8 +50,10 @@ class InfeasibleConstraintsError(ValueError):
             What the message says around it.
         certificate
             What proves it, which says in words what it proves.
+        advice
+            What helps.
         """
-        error = cls(f"{before}{certificate}{after}", certificate)
+        error = cls(f"{before}{certificate}{after}", certificate, advice)
         error._around = (before, after)
         return error
 
@@ -50,7 +66,7 @@ class InfeasibleConstraintsError(ValueError):
             Takes the place of the one that there is.
         """
         before, after = self._around
-        return type(self).proven(before, certificate, after)
+        return type(self).proven(before, certificate, after, self.advice)
 
 
 class NoSolutionFoundError(RuntimeError):

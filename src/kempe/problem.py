@@ -122,7 +122,7 @@ class Problem:
         supernode, size = _core.supernodes(X.shape[0], constraints.must_link)
         graph, pair = _core.cannot_link_graph(supernode, size, constraints.cannot_link)
         if pair >= 0:
-            raise _contradiction(constraints, pair)
+            raise contradiction(constraints, pair)
         rows, shift = _centred(np.ascontiguousarray(X))
         weight = np.bincount(supernode, sample_weight, minlength=size).astype(np.float64)
         source, merged, within = _merge(rows, supernode, size, sample_weight)
@@ -323,6 +323,7 @@ def _merge(
     return source, merged, within
 
 
-def _contradiction(constraints: Constraints, pair: int) -> InfeasibleConstraintsError:
+def contradiction(constraints: Constraints, pair: int) -> InfeasibleConstraintsError:
+    """Say why a cannot-link pair cannot hold: must-link pairs join its rows."""
     path = must_link_path(constraints, pair)
     return InfeasibleConstraintsError.proven("the constraints contradict each other: ", path)

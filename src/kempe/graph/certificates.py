@@ -45,12 +45,12 @@ class MustLinkPath:
         path = self.rows
         return (
             len(path) > 1
-            and _are_among(list(pairwise(path)), constraints.must_link)
-            and _are_among([(path[0], path[-1])], constraints.cannot_link)
+            and are_among(list(pairwise(path)), constraints.must_link)
+            and are_among([(path[0], path[-1])], constraints.cannot_link)
         )
 
     def __str__(self) -> str:
-        rows = _called(self.rows, self.names)
+        rows = names_of_rows(self.rows, self.names)
         return (
             f"rows {rows[0]} and {rows[-1]} cannot be linked, "
             f"but must-link pairs join them: {listed(' = ', rows)}"
@@ -77,7 +77,7 @@ class Clique:
 
     def verify(self, constraints: Constraints, n_clusters: int) -> bool:
         """Check the proof against the constraints alone."""
-        if not _are_among(self.pairs, constraints.cannot_link):
+        if not are_among(self.pairs, constraints.cannot_link):
             return False
         ends = np.sort(supernodes_of(constraints)[self.pairs], axis=1)
         different = np.unique(ends[ends[:, 0] != ends[:, 1]], axis=0)
@@ -86,7 +86,7 @@ class Clique:
         return complete and vertices == self.size > max(n_clusters, 0)
 
     def __str__(self) -> str:
-        rows = _called(np.unique(self.pairs).tolist(), self.names)
+        rows = names_of_rows(np.unique(self.pairs).tolist(), self.names)
         kind = "rows" if len(rows) == self.size else "groups of must-linked rows, around rows"
         return (
             f"{self.size} {kind} {listed(', ', rows)} are cannot-linked to each other, "
@@ -128,7 +128,7 @@ class CriticalPairs:
         seconds
             Most time to spend.
         """
-        if not _are_among(self.pairs, constraints.cannot_link):
+        if not are_among(self.pairs, constraints.cannot_link):
             return False
         graph = pairs_graph(supernodes_of(constraints), self.pairs)
         stopper = _core.Stopper(seconds)
@@ -137,7 +137,7 @@ class CriticalPairs:
         return status == 0
 
     def __str__(self) -> str:
-        ends = (_called(pair, self.names) for pair in self.pairs.tolist())
+        ends = (names_of_rows(pair, self.names) for pair in self.pairs.tolist())
         pairs = [f"({a}, {b})" for a, b in ends]
         needed = ", and every one of them is needed" if self.proven_minimal else ""
         return (
@@ -200,7 +200,7 @@ def _keys(pairs: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
     return np.asarray(ends.min(axis=1) * (1 << 31) + ends.max(axis=1))
 
 
-def _are_among(pairs: ArrayLike, among: Pairs) -> bool:
+def are_among(pairs: ArrayLike, among: Pairs) -> bool:
     """Whether pairs, of which nothing is known, are some of the given ones, one at least."""
     try:
         given = np.asarray(pairs)
@@ -214,7 +214,8 @@ def _are_among(pairs: ArrayLike, among: Pairs) -> bool:
     return bool(np.isin(_keys(given), _keys(among)).all())
 
 
-def _called(rows: Iterable[int], names: RowNames | None) -> list[str]:
+def names_of_rows(rows: Iterable[int], names: RowNames | None) -> list[str]:
+    """Give what messages call some rows, as text."""
     return [str(row if names is None else names[row]) for row in rows]
 
 
