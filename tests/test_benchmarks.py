@@ -518,3 +518,39 @@ def test_an_alternative_that_fails_is_counted_and_named(script):
 
     package = alternatives.Package("broken", "kempe", "kempe", fails)
     assert alternatives.row(package, "iris", 2)[1:4] == ["iris", "0 of 2, LookupError", "–"]
+
+
+def test_noise_measures_every_table_on_small_problems(script, tmp_path, monkeypatch):
+    noise = script("noise")
+    monkeypatch.setattr(noise, "CELLS", {"collection 3": [("COL3/n500-k2", 0.05)]})
+    monkeypatch.setattr(noise, "COLLECTION_1", [("COL3/n500-k2", 0.05)])
+    monkeypatch.setattr(noise, "NINE", [("COL3/n500-k2", 0.05)])
+    monkeypatch.setattr(noise, "STIFF", [("COL3/n500-k2", 0.05)])
+    short = ["--seconds", "0.05", "--long", "0.1", "--seeds", "1"]
+    many = ["--rows", "2000", "--features", "3", "--pairs", "500", "--repeats", "1"]
+    for command, said in (
+        (["flipped", "--noise", "0.1"], "10 % wrong"),
+        (["confidences"], "from 0.7 to 1"),
+        (["pccc", "--seconds", "5"], "beside PCCC, 1 cells"),
+        (["gaps", *short], "PCCC lower in 0"),
+        (["tiny", "--problems", "20"], "without enumeration"),
+        (["large", *many], "2,000 x 3, k = 50"),
+    ):
+        out = tmp_path / f"{command[0]}.md"
+        result = CliRunner().invoke(noise.app, [*command, "--out", str(out)])
+        assert result.exit_code == 0, result.output
+        assert said in out.read_text(encoding="utf-8")
+
+
+def test_noise_turns_the_stated_share_of_pairs_round(script):
+    noise = script("noise")
+    cell = noise.Cell("COL3/n500-k20", 0.1)
+    right, told = cell.told(0.0), cell.told(0.2)
+    assert not right.wrong.any()
+    assert np.array_equal(told.together != right.together, told.wrong)
+    assert told.wrong.mean() == pytest.approx(0.2, abs=0.05)
+    assert np.array_equal(told.wrong, cell.told(0.2).wrong)
+    assert not np.array_equal(told.wrong, noise.Cell(cell.dataset, cell.level, 1).told(0.2).wrong)
+    sure = cell.told_with_confidence(0.7)
+    assert sure.wrong.mean() == pytest.approx(0.15, abs=0.05)
+    assert sure.confidence.min() >= 0.7

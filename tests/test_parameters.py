@@ -869,6 +869,13 @@ def repositioning_as_documented(*seen):
     return moved == [False, True, True]
 
 
+@case(PCCC, "soft_price", [None, 1e6], wanted={None: 1.0, 1e6: 0.0}.get)
+def see_plain_price(estimator, value):
+    """Confidence of the violated pairs: one, which to keep costs a hundred and is worth fifty."""
+    model = estimator(2, soft_price=value, init=[[0.0], [10.0]], repositioning=None)
+    return model.fit([[0.0], [0.0], [10.0]], soft_cannot_link=[(0, 1)]).soft_violation_
+
+
 @case(PCCC, "repositioning", [None, "inertia", "violations"], check=repositioning_as_documented)
 def see_repositioning(_, value):
     """Histories on problems with soft pairs, some of which are violated."""

@@ -10,8 +10,11 @@ import pytest
 
 from kempe import KSKM, Constraints, InfeasibleConstraintsError, KempeKMeans, _core
 from kempe.engine import MemeticParams
+from kempe.engine.climb import SHARES, Climb
 from kempe.engine.pricing import effective_variance
+from kempe.engine.sequential import SequentialDescent
 from kempe.problem import Problem
+from kempe.search.descent import Context
 from kempe.soft_pairs import SoftPairs
 
 LONG = 1e9
@@ -289,3 +292,42 @@ def test_the_effective_variance_counts_a_column_once_however_often_it_stands_the
         scale = data.shape[1] / X.shape[1]
         eigenvalues = np.linalg.eigvalsh(np.cov(X.T, bias=True))
         assert variance == pytest.approx(scale * (eigenvalues**2).sum() / eigenvalues.sum())
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_climb_ends_with_pairs_and_below_where_it_began(seed):
+    problem = soft_problem(seed)
+    colours = None if problem is None else start_of(problem, seed)[0]
+    if colours is None:
+        pytest.skip("no start")
+    free = Problem.build(problem.rows, problem.constraints, n_clusters=problem.n_clusters)
+    free = replace(free, soft=problem.soft)
+    climb = Climb.to(problem, free)
+    assert [one.prices.tolist() for one in climb.lower] == [
+        pytest.approx((share * problem.prices).tolist()) for share in SHARES
+    ]
+    context = Context(problem, np.random.default_rng(seed), _core.Stopper(LONG))
+    found = climb(context, colours)
+    assert problem.is_proper(found)
+    last = climb.lower[-1]
+    descend = SequentialDescent().descend
+    again = descend(replace(context, problem=last), found)
+    assert objective(last, again) == pytest.approx(objective(last, found))
+    assert climb.leads_to(problem)
+    assert not climb.leads_to(free)
+    assert climb.free_of(context).problem is free
+
+
+def test_clusterings_made_later_climb_and_the_first_goes_on_from_the_prices(monkeypatch):
+    X, _, pairs, together, _ = blobs(4)
+    climbed = []
+    climb = Climb.__call__
+
+    def watched(self, context, colours):
+        climbed.append(climb(self, context, colours))
+        return climbed[-1]
+
+    monkeypatch.setattr(Climb, "__call__", watched)
+    model = KempeKMeans(4, random_state=0, params=MemeticParams(population_size=4))
+    model.fit(X, soft_must_link=pairs[together], soft_cannot_link=pairs[~together])
+    assert len(climbed) == 3

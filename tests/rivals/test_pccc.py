@@ -174,3 +174,17 @@ def test_the_limit_of_one_assignment_strikes_only_when_there_is_one(method, plan
     model = method(5, assignment_time_limit=1e-6, random_state=0)
     model.fit(case.X, constraints=case.constraints)
     assert violations(model.labels_, case.constraints) == []
+
+
+def test_soft_pairs_of_constraints_are_those_of_the_arguments():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(30, 2))
+    pairs, sure = rng.permutation(30).reshape(-1, 2), rng.uniform(0.6, 0.9, size=15)
+    told = {"soft_cannot_link": pairs, "soft_cannot_link_confidence": sure}
+    by_hand, together = (PCCC(3, random_state=0) for _ in range(2))
+    by_hand.fit(X, **told)
+    together.fit(X, constraints=Constraints(**told))
+    assert np.array_equal(by_hand.labels_, together.labels_)
+    assert together.soft_violation_ == by_hand.soft_violation_
+    with pytest.raises(ValueError, match="give all of them there"):
+        together.fit(X, constraints=Constraints(**told), soft_must_link=[(0, 1)])

@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kempe import _core
+from kempe.engine.climb import Climb
 from kempe.engine.enumeration import best_of_all
 from kempe.engine.glass import annealed, is_glassy
 from kempe.engine.params import MemeticParams, SearchPlan
@@ -98,7 +99,11 @@ def memetic_search(
             priced = settle_prices(context, starts.make(context, 0))
             recorder.problem = priced.problem
             context = recorder.context(rng)
-            starts = replace(starts, init=priced.problem.labels(priced.colours))
+            starts = replace(
+                starts,
+                init=priced.problem.labels(priced.colours),
+                climb=Climb.to(priced.problem, problem),
+            )
         if plan.enumerates:
             return _enumerate(starts, plan, recorder, context)
         sketch = Sketch.draw(recorder.problem, rng, recorder.stopper) if sketches else None

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from kempe import _core
+from kempe.engine.climb import Climb
 from kempe.engine.limits import SizedStarts
 from kempe.engine.params import SearchPlan
 from kempe.engine.sequential import SequentialDescent
@@ -31,6 +32,8 @@ class Starts:
         Centroids are drawn so many times, and the best colouring is taken.
     sized
         Keeps limits on the sizes of clusters, if there are any.
+    climb
+        The way up to the prices of soft pairs, if there are any.
     """
 
     plan: SearchPlan
@@ -38,6 +41,7 @@ class Starts:
     known: Colours | None = None
     draws: int = 1
     sized: SizedStarts | None = None
+    climb: Climb | None = None
 
     @classmethod
     def prepared(cls, context: Context, plan: SearchPlan, init: Init, draws: int = 1) -> Starts:
@@ -59,6 +63,8 @@ class Starts:
         """Make the start of this number."""
         if self.is_given(number) and is_labels(self.init):
             return self._warm(context)
+        if self.climb is not None and self.climb.leads_to(context.problem):
+            return self.climb(context, self._draw(self.climb.free_of(context), number))
         best = self._draw(context, number)
         if self.draws == 1 or self.is_given(number):
             return best

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
@@ -20,7 +21,7 @@ from kempe.fit_arguments import constraints_of_fit
 from kempe.problem import Centroids, Colours, Problem
 from kempe.rivals.alternation import Assignment, Step, alternate, descend, not_improved
 from kempe.rivals.program import ProgramAssignment
-from kempe.rivals.soft import SoftProgram, WeightedPairs, violation_price
+from kempe.rivals.soft import SoftProgram, WeightedPairs, violation_price, weighted
 from kempe.search.callbacks import Callbacks
 from kempe.search.recorder import Recorder
 from kempe.search.result import Result
@@ -63,6 +64,9 @@ class PCCC(ConstrainedClusterer):
     kempe_swaps
         Whether Kempe swaps give the solver better colourings to start from; the publication has
         none. Without soft pairs only.
+    soft_price
+        A plain price for violating a soft pair of confidence 1, in units of the inertia; ``None``
+        for that of the publication.
     assignment_time_limit
         Seconds for one assignment, which only strikes once there is one to return.
     time_limit
@@ -106,8 +110,11 @@ class PCCC(ConstrainedClusterer):
         "repositioning": [StrOptions({"inertia", "violations"}), None],
         "quality": [StrOptions({"sqeuclidean", "euclidean"})],
         "kempe_swaps": ["boolean"],
+        "soft_price": [Interval(Real, 0, None, closed="neither"), None],
         "assignment_time_limit": [Interval(Real, 0, None, closed="neither"), None],
     }
+
+    _takes_soft_pairs: ClassVar[bool] = True
 
     __metadata_request__fit: ClassVar = {
         "soft_must_link": True,
@@ -125,6 +132,7 @@ class PCCC(ConstrainedClusterer):
         repositioning: Repositioning | None = "inertia",
         quality: Quality = "sqeuclidean",
         kempe_swaps: bool = True,
+        soft_price: float | None = None,
         assignment_time_limit: float | None = None,
         time_limit: float | None = None,
         random_state: Any = None,
@@ -137,6 +145,7 @@ class PCCC(ConstrainedClusterer):
         self.repositioning = repositioning
         self.quality = quality
         self.kempe_swaps = kempe_swaps
+        self.soft_price = soft_price
         self.assignment_time_limit = assignment_time_limit
         self.time_limit = time_limit
         self.random_state = random_state
@@ -170,7 +179,8 @@ class PCCC(ConstrainedClusterer):
             Pairs of 0-based row numbers that belong together or apart: an (m, 2) array, a list of
             tuples, a data frame of two columns or an n x n sparse matrix.
         constraints
-            Both kinds of pairs as one ``Constraints``, instead of the two arguments above.
+            Both kinds of pairs as one ``Constraints``, instead of the two arguments above. The
+            probabilities of its soft pairs are their confidences, 1 where there are none.
         sample_weight
             Weight of each row; all 1 by default.
         soft_must_link, soft_cannot_link
@@ -187,16 +197,19 @@ class PCCC(ConstrainedClusterer):
         InfeasibleConstraintsError
             If the hard constraints contradict each other or need more than ``n_clusters`` clusters.
         """
-        problem = self._build_problem(
-            X, constraints_of_fit(y, must_link, cannot_link, constraints), sample_weight
-        )
-        soft = WeightedPairs.build(
-            problem,
+        given = constraints_of_fit(y, must_link, cannot_link, constraints)
+        problem = self._build_problem(X, given, sample_weight)
+        told = (
             soft_must_link,
             soft_cannot_link,
             soft_must_link_confidence,
             soft_cannot_link_confidence,
         )
+        if given.soft.count:
+            if any(part is not None for part in told):
+                raise ValueError("constraints have soft pairs already: give all of them there")
+            told = weighted(given.soft)
+        soft = WeightedPairs.build(problem, *told)
         self._store(X, problem, self._search(problem, soft))
         self.soft_violation_ = soft.violation(self.result_.solution.colours)
         return self
@@ -213,7 +226,8 @@ class PCCC(ConstrainedClusterer):
             rng,
         )
         with self._recorder(problem) as recorder:
-            rounds = _Rounds(problem, recorder, soft, nearest, assign, self.quality)
+            price = partial(self._price, problem)
+            rounds = _Rounds(problem, recorder, soft, price, assign, self.quality)
 
             def search() -> None:
                 start = starting_centroids(problem, self.init, rng, recorder.stopper)
@@ -226,10 +240,15 @@ class PCCC(ConstrainedClusterer):
     ) -> Assignment:
         seconds = self.assignment_time_limit
         if soft.count:
-            return SoftProgram(problem, soft, nearest, seconds)
+            return SoftProgram(problem, soft, nearest, partial(self._price, problem), seconds)
         swaps = bool(self.kempe_swaps)
         program = ProgramAssignment(problem, nearest=nearest, seconds=seconds, kempe_swaps=swaps)
         return SplitTies(program, rng)
+
+    def _price(self, problem: Problem, centroids: Centroids) -> float:
+        if self.soft_price is not None:
+            return float(self.soft_price)
+        return violation_price(problem, centroids, enough_centroids(problem, self.n_nearest))
 
 
 def enough_centroids(problem: Problem, wanted: int | None) -> int:
@@ -245,7 +264,7 @@ class _Rounds:
     problem: Problem
     recorder: Recorder
     soft: WeightedPairs
-    nearest: int
+    price: Callable[[Centroids], float]
     assign: Assignment
     quality: Quality
 
@@ -303,7 +322,7 @@ class _Rounds:
         return seen[0], best
 
     def _objective(self, colours: Colours, before: Centroids, means: Centroids) -> float:
-        price = violation_price(self.problem, before, self.nearest) if self.soft.count else 0.0
+        price = self.price(before) if self.soft.count else 0.0
         return self._distance(colours, means) + price * self.soft.violation(colours)
 
     def _distance(self, colours: Colours, means: Centroids) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,9 +16,10 @@ from kempe.constraints import Constraints
 from kempe.exact.highs import Block, solve_program
 from kempe.exact.part import CliqueRows, Columns
 from kempe.exceptions import InfeasibleConstraintsError, NoSolutionFoundError
+from kempe.pairs import Pairs
 from kempe.problem import Centroids, Colours, Problem
 from kempe.rivals.program import nearest_allowed
-from kempe.soft_pairs import each_once, one_for_each, supernode_ends
+from kempe.soft_pairs import SoftLinks, each_once, one_for_each, supernode_ends
 
 
 @dataclass(frozen=True)
@@ -90,6 +92,13 @@ class WeightedPairs:
         return np.asarray(total, dtype=np.float64)
 
 
+def weighted(links: SoftLinks) -> tuple[Pairs, Pairs, NDArray[np.float64], NDArray[np.float64]]:
+    """Give pairs of both kinds and what each weighs: its probability, or 1 where nobody says."""
+    said = (links.must_link_confidence, links.cannot_link_confidence)
+    together, apart = (np.where(np.isnan(one), 1.0, one) for one in said)
+    return links.must_link, links.cannot_link, together, apart
+
+
 def _confidences(given: ArrayLike | None, count: int, kind: str) -> NDArray[np.float64]:
     if given is None:
         return np.ones(count)
@@ -122,16 +131,24 @@ class SoftProgram:
         The soft pairs.
     nearest
         How many of its nearest centroids a supernode may take.
+    price
+        Gives the price of a violation of confidence 1 at some centroids.
     seconds
         Limit for one assignment, which only strikes once there is an assignment to return; none if
         ``None``.
     """
 
     def __init__(
-        self, problem: Problem, soft: WeightedPairs, nearest: int, seconds: float | None = None
+        self,
+        problem: Problem,
+        soft: WeightedPairs,
+        nearest: int,
+        price: Callable[[Centroids], float],
+        seconds: float | None = None,
     ) -> None:
         self._soft = soft
         self._nearest = nearest
+        self._price = price
         self._seconds = math.inf if seconds is None else seconds
         self._cliques = CliqueRows.of(problem.graph)
 
@@ -144,7 +161,7 @@ class SoftProgram:
     ) -> Colours:
         """Assign all supernodes; the previous assignment stands if nothing better is found."""
         costs = problem.costs(centroids)
-        price = violation_price(problem, centroids, self._nearest)
+        price = self._price(centroids)
         found = self._solve(costs, price, stopper)
         candidates = [c for c in (found, previous) if c is not None and problem.is_proper(c)]
         if not candidates:
