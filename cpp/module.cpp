@@ -26,6 +26,7 @@ NB_MODULE(_core, m) {
     kempe::bind_ordered_assignment(m);
     kempe::bind_peel(m);
     kempe::bind_perturb(m);
+    kempe::bind_pricing(m);
     kempe::bind_proper(m);
     kempe::bind_refinement(m);
     kempe::bind_saturation_assignment(m);

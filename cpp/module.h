@@ -29,6 +29,7 @@ void bind_mwis(nanobind::module_& m);
 void bind_ordered_assignment(nanobind::module_& m);
 void bind_peel(nanobind::module_& m);
 void bind_perturb(nanobind::module_& m);
+void bind_pricing(nanobind::module_& m);
 void bind_proper(nanobind::module_& m);
 void bind_refinement(nanobind::module_& m);
 void bind_saturation_assignment(nanobind::module_& m);

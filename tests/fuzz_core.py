@@ -133,6 +133,19 @@ def cuts() -> list[Any]:
     return [np.array([0, 5], dtype=np.int32), np.array([0, 2, 5]), members]
 
 
+def pricing(rng: Rng, size: int = 6) -> Any:
+    made = _core.Pricing(rng.normal(size=(size, 2)), rng.random(size) + 0.1, 2)
+    made.arrange(*price_rules())
+    return made
+
+
+def price_rules() -> list[Any]:
+    """Units, hubs, and the offsets and members of what each hub is apart from."""
+    unit = np.array([0, 1, 1, 3, 4, 5], dtype=np.int32)
+    neighbours = np.array([2, 4], dtype=np.int32)
+    return [unit, np.array([3], dtype=np.int32), np.array([0, 2]), neighbours]
+
+
 def symmetric(rng: Rng, size: int = 6) -> Any:
     half = rng.normal(size=(size, size)).astype(np.float32)
     return half + half.T
@@ -157,6 +170,10 @@ ARGUMENTS: dict[str, Callable[[Rng], list[Any]]] = {
     "Instance.leave": lambda rng: [instance(rng)],
     "Instance.limit_sizes": lambda rng: [instance(rng), *size_limits(rng)],
     "Instance.with_soft": lambda rng: [instance(rng), soft_pairs(rng)],
+    "Pricing": lambda rng: [rng.normal(size=(6, 2)), rng.random(6) + 0.1, 2],
+    "Pricing.arrange": lambda rng: [pricing(rng), *price_rules()],
+    "Pricing.climb": lambda rng: [pricing(rng), rng.random(6), centroids(rng), 9, soon()],
+    "Pricing.cover": lambda rng: [pricing(rng), rng.random(6), 0.5, 10_000, soon()],
     "SequentialSearch": lambda rng: [instance(rng), 3],
     "SequentialSearch.assign_by_table": lambda rng: [
         search(rng),

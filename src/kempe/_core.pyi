@@ -437,6 +437,31 @@ class CutPool:
     def arrays(self) -> tuple[_Ints, NDArray[np.int64], _Ints, _Floats]:
         """Centres, offsets, members and multipliers."""
 
+class Pricing:
+    """Groups that pay for being in a cluster, see ``cpp/proof/pricing.h``; one per thread."""
+
+    def __init__(self, points: _Floats, weight: _Floats, threads: int) -> None: ...
+    def arrange(
+        self, unit: _Ints, hubs: _Ints, offsets: NDArray[np.int64], neighbours: _Ints
+    ) -> None:
+        """Say which groups share what they pay, and which are hubs with which neighbours."""
+    def climb(
+        self, prices: _Floats, starts: _Floats, steps: int, stopper: Stopper
+    ) -> tuple[_Floats, _Floats, _Floats, NDArray[np.int64], _Ints]:
+        """Move centres to the means of those that pay there, until these no longer change.
+
+        Returns of each set that pays anything its prices less its cost, its cost, its centre, and
+        the offsets and members of all sets.
+        """
+    def cover(
+        self, prices: _Floats, target: float, most_boxes: int, stopper: Stopper
+    ) -> tuple[bool, int, int, _Floats]:
+        """Show by boxes that nowhere more than the target is paid.
+
+        Returns whether that is shown, the number of boxes, that of looks at a group, and a position
+        where more is paid, if one was met.
+        """
+
 def violated_cuts(
     matrix: NDArray[np.float32], weight: _Floats, least: float, per_centre: int, larger: bool
 ) -> tuple[_Ints, NDArray[np.int64], _Ints, NDArray[np.float32]]:

@@ -206,6 +206,7 @@ def three_groups():
 
 def test_large_data_is_bounded_in_parts(monkeypatch):
     monkeypatch.setattr(certify_module, "WHOLE_UP_TO", 100)
+    monkeypatch.setattr(certify_module, "PRICE_SHARE", 0.0)
     monkeypatch.setattr(parts_module, "LARGEST_PART", 100)
     X, pairs = three_groups()
     certificate = certify(X, n_clusters=3, random_state=0, **pairs)
@@ -216,6 +217,20 @@ def test_large_data_is_bounded_in_parts(monkeypatch):
     np.testing.assert_array_equal(rows, np.arange(300))
     # A third of the rows has centroids of its own, which costs some per cent.
     assert 0.005 < verified(certificate, X, **pairs).gap < 0.1
+
+
+def test_parts_come_after_prices_that_leave_a_gap_and_the_larger_bound_counts(monkeypatch):
+    monkeypatch.setattr(certify_module, "WHOLE_UP_TO", 100)
+    monkeypatch.setattr(certify_module, "PARTS_FROM", -1.0)
+    monkeypatch.setattr(parts_module, "LARGEST_PART", 100)
+    X, pairs = three_groups()
+    certificate = certify(X, n_clusters=3, random_state=0, time_limit=10, **pairs)
+    assert certificate.method == "prices"
+    assert verified(certificate, X, **pairs).gap < 0.01
+    monkeypatch.setattr("kempe.proof.price_proof.WIDEST", 1e6)
+    monkeypatch.setattr("kempe.proof.price_proof.COVER_SHARE", 0.0)
+    certificate = certify(X, n_clusters=3, random_state=0, time_limit=10, **pairs)
+    assert certificate.method == "parts"
 
 
 def test_where_time_is_short_there_are_parts_and_each_has_some_bound():

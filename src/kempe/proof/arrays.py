@@ -20,6 +20,7 @@ from kempe.proof.nodes import (
     Node,
     NodeKind,
     Part,
+    Prices,
     Relation,
     RowPair,
     joined,
@@ -69,7 +70,8 @@ def parts_to_arrays(parts: Sequence[Part]) -> dict[str, NDArray[Any]]:
     }
     for name, values in lists.items():
         arrays[name], arrays[f"{name}_offsets"] = joined(values)
-    return {**arrays, **_multipliers_to_arrays([node.multipliers for node in nodes])}
+    arrays |= _multipliers_to_arrays([node.multipliers for node in nodes])
+    return arrays | _prices_to_arrays([node.prices for node in nodes])
 
 
 def _whole(arrays: dict[str, NDArray[Any]], name: str, below: int) -> list[int]:
@@ -109,8 +111,9 @@ def parts_from_arrays(arrays: dict[str, NDArray[Any]]) -> tuple[Part, ...]:
             fixed=_as_pairs(fixed),
             pair=_as_pairs(pair)[0] if pair.size else None,
             witness=tuple(witness.tolist()),
+            prices=prices,
         )
-        for parent, kind, together, apart, own, multipliers, fixed, pair, witness in zip(
+        for parent, kind, together, apart, own, multipliers, fixed, pair, witness, prices in zip(
             arrays["parents"].tolist(),
             _whole(arrays, "kinds", len(_NODE_KINDS)),
             lists("together"),
@@ -120,6 +123,7 @@ def parts_from_arrays(arrays: dict[str, NDArray[Any]]) -> tuple[Part, ...]:
             lists("fixed"),
             lists("pair"),
             lists("witness"),
+            _prices_from_arrays(arrays, arrays["parents"].size),
             strict=True,
         )
     ]
@@ -178,7 +182,7 @@ def _multipliers_from_arrays(arrays: dict[str, NDArray[Any]]) -> list[Multiplier
 def _next(items: Iterator[Any]) -> Any:
     for item in items:
         return item
-    raise ValueError("fewer multipliers than scales")
+    raise ValueError("fewer multipliers or prices than scales")
 
 
 def _mirrored(triangle: NDArray[np.float32], size: int) -> NDArray[np.float32]:
@@ -187,3 +191,41 @@ def _mirrored(triangle: NDArray[np.float32], size: int) -> NDArray[np.float32]:
     slack[lower] = triangle
     slack.T[lower] = triangle
     return slack
+
+
+def _prices_to_arrays(every: Sequence[Prices | None]) -> dict[str, NDArray[Any]]:
+    """Give lists of prices, units and hubs; a node without prices has scale 0."""
+    found = [prices for prices in every if prices is not None]
+    none = np.empty(0)
+    return {
+        "price_scales": np.array([0.0 if p is None else p.scale for p in every]),
+        "price_most": np.array([0.0 if p is None else p.most for p in every]),
+        "price_offsets": offsets(p.prices.size for p in found),
+        "prices": np.concatenate([none, *(p.prices for p in found)]),
+        "units": np.concatenate([none.astype(np.int32), *(p.units for p in found)]),
+        "hub_offsets": offsets(p.hubs.size for p in found),
+        "hubs": np.concatenate([none.astype(np.int32), *(p.hubs for p in found)]),
+    }
+
+
+def _prices_from_arrays(arrays: dict[str, NDArray[Any]], n_nodes: int) -> list[Prices | None]:
+    if "price_scales" not in arrays:  # written before there were any
+        return [None] * n_nodes
+    own = arrays["price_offsets"]
+    found = zip(
+        _pieces(arrays["prices"], own),
+        _pieces(arrays["units"], own),
+        _pieces(arrays["hubs"], arrays["hub_offsets"]),
+        strict=True,
+    )
+    if [arrays[name].dtype.kind for name in ("prices", "units", "hubs")] != ["f", "i", "i"]:
+        raise ValueError("prices, units or hubs are something else")
+    every: list[Prices | None] = []
+    for scale, most in zip(
+        arrays["price_scales"].tolist(), arrays["price_most"].tolist(), strict=True
+    ):
+        every.append(None)
+        if scale != 0.0:
+            prices, units, hubs = _next(found)
+            every[-1] = Prices(prices, most, units, hubs, scale)
+    return every

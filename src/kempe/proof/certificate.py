@@ -38,7 +38,7 @@ __all__ = [
     "relative_gap",
 ]
 
-Method = Literal["sdp", "parts"]
+Method = Literal["sdp", "parts", "prices"]
 
 FILE_KIND = "certificate"
 FILE_VERSION = 1
@@ -94,7 +94,8 @@ class OptimalityCertificate:
     seconds
         Wall time that the proof took to find.
     method
-        ``"sdp"``: one tree over all rows; ``"parts"``: several, for data too large for that.
+        What carries the bound. ``"sdp"``: one tree over all rows; ``"parts"``: several, for data
+        too large for that; ``"prices"``: prices of all groups at once.
     """
 
     labels: NDArray[np.int32]
@@ -126,7 +127,8 @@ class OptimalityCertificate:
     def summary(self) -> str:
         """Describe the certificate in a few lines."""
         verdict = "optimal" if self.is_optimal else "not proven optimal"
-        trees = "one tree" if self.method == "sdp" else f"{len(self.parts):,} parts"
+        parts = f"{len(self.parts):,} parts"
+        trees = {"sdp": "one tree", "parts": parts, "prices": "prices of all groups"}[self.method]
         return "\n".join(
             [
                 f"inertia       {self.inertia:,.9g}",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -15,15 +16,17 @@ from sklearn.utils.validation import _check_sample_weight
 from kempe import _core
 from kempe.constraints import Constraints
 from kempe.engine import KempeKMeans
+from kempe.exceptions import CertificateError
 from kempe.fit_arguments import as_constraints
 from kempe.problem import Problem
-from kempe.proof.certificate import Method, OptimalityCertificate, data_hash
+from kempe.proof.certificate import Method, OptimalityCertificate, Verification, data_hash
 from kempe.proof.checking import prove
 from kempe.proof.checking.rounding import LIGHTEST
 from kempe.proof.incumbent import Incumbent
 from kempe.proof.nodes import Part
 from kempe.proof.parts import balanced_parts, groups_bounded_in, part_size, part_tree
 from kempe.proof.presolve import presolve_problem
+from kempe.proof.price_proof import ROOMS, PriceProof, effective_dimension
 from kempe.proof.progress import ProofCallbackList, ProofCallbacks, ProofState, display
 from kempe.proof.relaxation import Data
 from kempe.proof.tree import Tree, libraries
@@ -36,6 +39,10 @@ WHOLE_UP_TO, PRESOLVE_UP_TO = 6000, 20_000
 WHOLE_TIME_SHARE = 0.5
 # Of the time there is, the parts that a search for labels and the presolve may take.
 SEARCH_SHARE, PRESOLVE_SHARE = 0.5, 0.2
+# The share of the time that prices of groups may take: nearly all where the groups lie in so few
+# effective dimensions that boxes cover them, else as much as a trial needs. Where they leave a
+# larger gap than this, parts are bounded too.
+PRICE_SHARE, PRICE_TRIAL, FEW_DIMENSIONS, PARTS_FROM = 0.9, 0.1, 6.0, 0.02
 # Seconds after the limit in which parts are still begun: some bound is better than none.
 GRACE = 0.2
 
@@ -225,6 +232,7 @@ class _Proof:
         self._started = time.perf_counter()
         self._history: list[tuple[float, float, float]] = []
         self._trees: list[tuple[NDArray[np.int64], Tree]] = []
+        self._priced: PriceProof | None = None
         self._method: Method = "sdp"
         self._ended = False
         self._lock = threading.Lock()
@@ -236,8 +244,10 @@ class _Proof:
             groups = whole.size if whole else self._problem.n_supernodes
             self._callbacks.on_start(self._problem.n_rows, groups, self._problem.n_clusters)
             if whole is None:
+                self._price()
                 self._method = "parts"
-                self._grow_parts()
+                if self._priced is None or self._priced.gap > PARTS_FROM:
+                    self._grow_parts()
             else:
                 self._trees.append((np.arange(self._problem.n_rows), whole))
                 whole.grow(self._n_jobs)
@@ -264,6 +274,26 @@ class _Proof:
             self._report,
             self._stopper,
         )
+
+    def _price(self) -> None:
+        """Bound all rows at once by prices, if there is time for a first bound."""
+        few = effective_dimension(self._data.heavy) <= FEW_DIMENSIONS
+        left = self._stopper.remaining * (PRICE_SHARE if few else PRICE_TRIAL)
+        if PriceProof.first_seconds(self._problem) > left:
+            return
+        share = self._stopper.child(left)
+        self._priced = PriceProof(
+            self._problem,
+            self._data.heavy,
+            self._incumbent.labels,
+            self._gap,
+            self._n_jobs,
+            self._rng,
+            self._any_of(share),
+            lambda: self._report(None),
+            share,
+        )
+        self._priced.run()
 
     def _grow_parts(self) -> None:
         """Bound part after part, each with its share of the time that is left.
@@ -299,7 +329,7 @@ class _Proof:
     def _any_of(self, share: _core.Stopper) -> Callable[[], bool]:
         return lambda: share.look() or self._should_stop()
 
-    def _report(self, _: Tree) -> None:
+    def _report(self, _: Tree | None) -> None:
         """Note the bound and tell the callbacks."""
         with self._lock:
             self._note()
@@ -317,6 +347,9 @@ class _Proof:
             self._ended = True
 
     def _bound(self) -> float:
+        return max(self._bound_of_trees(), self._priced.bound if self._priced else 0.0)
+
+    def _bound_of_trees(self) -> float:
         return sum(max(tree.proven(), 0.0) for _, tree in self._trees)
 
     def _should_stop(self) -> bool:
@@ -324,6 +357,8 @@ class _Proof:
         return self._ended or self._stopper.look() or self._stopper.remaining < self._check_time()
 
     def _check_time(self) -> float:
+        if self._priced is not None and self._priced.bound > self._bound_of_trees():
+            return self._priced.check_seconds
         return sum(tree.n_nodes * _check_seconds(tree.size) for _, tree in self._trees)
 
     def _bounded(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -336,10 +371,9 @@ class _Proof:
         problem, labels = self._problem, self._incumbent.labels.astype(np.int32)
         assert problem.row_weight is not None
         pairs = problem.constraints
-        parts = tuple(Part(self._bounded(rows), tree.nodes(rows)) for rows, tree in self._trees)
         inputs = X, problem.row_weight, pairs.must_link, pairs.cannot_link, problem.n_clusters
         with libraries().limit(limits=self._n_jobs):
-            proven = prove(*inputs, labels, parts)
+            method, parts, proven = self._proven(lambda parts: prove(*inputs, labels, parts))
         seconds = time.perf_counter() - self._started
         self._history.append((seconds, proven.lower_bound, proven.inertia))
         return OptimalityCertificate(
@@ -352,5 +386,18 @@ class _Proof:
             gap_wanted=self._gap,
             history=np.array(self._history),
             seconds=seconds,
-            method=self._method,
+            method=method,
         )
+
+    def _proven(
+        self, check: Callable[[tuple[Part, ...]], Verification]
+    ) -> tuple[Method, tuple[Part, ...], Verification]:
+        """Have that checked which proves most: prices of all groups, or trees."""
+        if self._priced is not None and self._priced.bound > self._bound_of_trees():
+            rows = self._bounded(np.arange(self._problem.n_rows))
+            for room in ROOMS:
+                parts = (Part(rows, self._priced.nodes(room)),)
+                with suppress(CertificateError):  # rounding takes more than there is room for
+                    return "prices", parts, check(parts)
+        trees = tuple(Part(self._bounded(rows), tree.nodes(rows)) for rows, tree in self._trees)
+        return self._method, trees, check(trees)

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 RowPair = tuple[int, int]
 Relation = Literal["together", "apart"]
-NodeKind = Literal["bound", "fixing", "split", "few", "contradiction"]
+NodeKind = Literal["bound", "fixing", "split", "few", "contradiction", "prices"]
 
 
 @dataclass(frozen=True)
@@ -124,6 +124,32 @@ class Multipliers:
 
 
 @dataclass(frozen=True, eq=False)
+class Prices:
+    """What bounds a node by how much any cluster can take from its groups of positive weight.
+
+    Attributes
+    ----------
+    prices : float64 array of shape (N,)
+        Price of each group; groups are in the order of their first rows.
+    most
+        No cluster takes more than that: the prices of its groups less what it costs.
+    units : int32 array of shape (N,)
+        Groups with the same number are pairwise apart, so that one of them pays at most.
+    hubs : int32 array
+        Groups that make two cases: such a group pays, and none that is apart from it, or it does
+        not.
+    scale
+        A power of two, the unit of ``prices`` and ``most``.
+    """
+
+    prices: NDArray[np.float64]
+    most: float
+    units: NDArray[np.int32]
+    hubs: NDArray[np.int32]
+    scale: float = 1.0
+
+
+@dataclass(frozen=True, eq=False)
 class Node:
     """A node of the tree.
 
@@ -141,11 +167,12 @@ class Node:
         - ``"few"``: there are at most k groups of positive weight, each a cluster of its own.
         - ``"contradiction"``: there are none. The ``witness`` is k + 1 rows pairwise apart, or two
           rows that are both together and apart.
+        - ``"prices"``: by ``prices``.
     together, apart
         Pairs of rows given by the parent.
     deductions
         What follows from the facts, in order.
-    multipliers, fixed, pair, witness
+    multipliers, fixed, pair, witness, prices
         See ``kind``.
     """
 
@@ -158,6 +185,7 @@ class Node:
     fixed: tuple[RowPair, ...] = ()
     pair: RowPair | None = None
     witness: tuple[int, ...] = ()
+    prices: Prices | None = None
 
 
 @dataclass(frozen=True, eq=False)

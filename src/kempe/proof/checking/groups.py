@@ -113,9 +113,12 @@ class Groups:
         """Number of groups."""
         return len(self.index)
 
-    def inertia_at_least(self, between: float | None = None) -> float:
-        """Inertia of partitions that add at least so much, or of the groups as clusters."""
-        added, moved = (0.0, 0.0) if between is None else (max(between, 0.0), self.moved)
+    def inertia_at_least(self, between: float | None = None, further: float = 0.0) -> float:
+        """Inertia of partitions that add at least so much, or of the groups as clusters.
+
+        ``further`` bounds how far rounding has moved the points since.
+        """
+        added, moved = (0.0, 0.0) if between is None else (max(between, 0.0), self.moved + further)
         squares = (self.about.squares + added) * (1 - self.about.rounding)
         root = max(math.sqrt(squares) - self.about.error - moved, 0.0)
         return rescaled(root**2 * (1 - self.about.rounding), self.problem.unit, 0.0)

@@ -14,6 +14,7 @@ import numpy as np
 from kempe.exceptions import CertificateError
 from kempe.proof.checking.facts import Facts
 from kempe.proof.checking.groups import Problem
+from kempe.proof.checking.prices import price_bound
 from kempe.proof.checking.rounding import require
 from kempe.proof.checking.spectrum import spectral_bound
 from kempe.proof.nodes import Node, RowPair
@@ -80,6 +81,8 @@ def _value_of_node(node: Node, facts: Facts, problem: Problem) -> float:
         require(groups.n <= problem.k, f"there are {groups.n} groups, more than {problem.k}")
         return groups.inertia_at_least()
     require(groups.n > problem.k, f"there are only {groups.n} groups")
+    if node.kind == "prices" and node.prices is not None:
+        return price_bound(node.prices, facts, groups)
     if node.multipliers is None:
         raise CertificateError(f"a {node.kind} needs multipliers")
     return spectral_bound(node.multipliers, node.fixed, facts, groups)

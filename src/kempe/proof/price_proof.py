@@ -1,0 +1,215 @@
+"""A bound by prices of groups, found and proven: ascent and covering in turn.
+
+The ascent promises that no set is worth more than sigma. The covering proves it, for a sigma that
+is a little larger: by how much, the tolerance, is what the time allows. It begins wide, so that
+there is some bound soon, and narrows; a position that it meets above sigma goes back to the ascent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kempe import _core
+from kempe.problem import Problem
+from kempe.proof.nodes import Node, Prices
+from kempe.proof.price_ascent import Floats, PriceAscent, PricedProblem
+from kempe.proof.price_rules import Rules
+from kempe.proof.relaxation import Data
+
+# The first tolerance, and by what each is narrower than the one before.
+WIDEST, NARROWER = 0.5, 5.0
+# Of the gap that the ascent leaves, what the tolerance may add to it in the end.
+LOSS_SHARE = 0.1
+# Of the time there is, what the first ascent may take, and a covering before it is given up.
+ASCENT_SHARE, COVER_SHARE = 0.4, 0.5
+# Steps of the ascent between coverings that met a position above sigma.
+STEPS_AFTER = 8
+# What the checker takes for a box and for a look at a group in one coordinate, in seconds; it is
+# to be done in a minute.
+BOX_SECONDS, LOOK_SECONDS, MOST_SECONDS = 6e-4, 1.2e-8, 60.0
+# A covering that would take the checker longer than this share of what is left is not begun.
+CHECK_SHARE = 0.3
+# Seconds that the first bound takes for each coordinate of a group: some hundred climbs.
+FIRST_SECONDS = 2e-6
+# Room for the checker's rounding, as shares of all prices: more of it where the data needs more.
+ROOMS = (1e-10, 1e-8, 1e-6, 1e-4)
+
+
+@dataclass(frozen=True, eq=False)
+class Proven:
+    """Prices with a proven sigma, and what the proof took."""
+
+    prices: Floats
+    most: float
+    rules: Rules
+    bound: float
+    seconds: float
+
+
+class PriceProof:
+    """Finds prices and proves what they bound.
+
+    Parameters
+    ----------
+    problem
+        What the labels obey.
+    data
+        Its rows and weights.
+    labels
+        Where the ascent begins.
+    gap
+        The relative gap at which it ends.
+    threads
+        Threads of the kernels.
+    rng
+        Randomness of the positions that are tried.
+    stop
+        Whether to end.
+    report
+        Called after every step.
+    stopper
+        Ends kernels.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        data: Data,
+        labels: NDArray[np.int32],
+        gap: float,
+        threads: int,
+        rng: np.random.Generator,
+        stop: Callable[[], bool],
+        report: Callable[[], None],
+        stopper: _core.Stopper,
+    ) -> None:
+        weight, sums = data.sums(problem.supernode, problem.n_supernodes)
+        heavy = weight > 0
+        self.size = int(heavy.sum())
+        number = np.cumsum(heavy) - 1
+        edges = number[problem.graph.edges[heavy[problem.graph.edges].all(axis=1)]]
+        row = np.unique(problem.supernode, return_index=True)[1]
+        self._groups = PricedProblem.of(
+            sums[heavy] / weight[heavy, None],
+            weight[heavy],
+            edges.astype(np.int32),
+            problem.n_clusters,
+            labels[row][heavy],
+        )
+        self._inside = data.inertia(problem.supernode)
+        self._inertia = data.inertia(labels)
+        self._unit, self._gap, self._threads, self._rng = data.unit, gap, threads, rng
+        self._stop, self._report, self._stopper = stop, report, stopper
+        self._tolerance = WIDEST
+        self.best: Proven | None = None
+        self.n_boxes = 0
+
+    @staticmethod
+    def first_seconds(problem: Problem) -> float:
+        """Estimate how long the first bound takes."""
+        return FIRST_SECONDS * problem.n_supernodes * problem.n_features
+
+    @property
+    def gap(self) -> float:
+        """The relative gap that is left."""
+        return self._missing(self.bound)
+
+    @property
+    def bound(self) -> float:
+        """What is proven so far."""
+        return 0.0 if self.best is None else self.best.bound
+
+    @property
+    def check_seconds(self) -> float:
+        """How long the checker will take, about."""
+        return 0.0 if self.best is None else self.best.seconds
+
+    def run(self) -> None:
+        """Ascend and cover in turn, until the gap is closed, nothing rises, or time is up."""
+        share = self._stopper.child(ASCENT_SHARE * self._stopper.remaining)
+        ascent = PriceAscent(self._groups, self._threads, self._rng, self._stopper)
+        self._cover(ascent)
+        self._ascend(ascent, share.look)
+        while not self._ends() and self._narrow(ascent):
+            pass  # Ends: the tolerance narrows each time, or a set more is known.
+
+    def _ends(self) -> bool:
+        return self._stop() or self._missing(self.bound) <= self._gap
+
+    def _missing(self, bound: float) -> float:
+        return (self._inertia - bound) / self._inertia if self._inertia > 0 else 0.0
+
+    def _ascend(self, ascent: PriceAscent, share: Callable[[], bool]) -> None:
+        wanted = self._gap / 2
+        while not (share() or self._stop() or ascent.has_stalled()):
+            ascent.step()
+            self._report()
+            if self._missing(self._inside + ascent.bound) <= wanted:
+                return
+
+    def _narrow(self, ascent: PriceAscent) -> bool:
+        """Cover more tightly, or ascend where that met something; whether to go on."""
+        k, sigma = self._groups.n_clusters, ascent.sigma
+        left = max(self._missing(self._inside + ascent.bound), self._gap / 2) * self._inertia
+        least = LOSS_SHARE * left / max(k * sigma, 1e-300)
+        self._tolerance = max(self._tolerance / NARROWER, least)
+        met = self._cover(ascent)
+        if met is None:
+            return False
+        if met.size:
+            ascent.meet(met)
+            self._tolerance *= NARROWER
+            steps = iter(range(STEPS_AFTER))
+            self._ascend(ascent, lambda: next(steps, None) is None)
+            return True
+        if self._tolerance > least:
+            return True
+        before = ascent.bound
+        steps = iter(range(STEPS_AFTER))
+        self._ascend(ascent, lambda: next(steps, None) is None)
+        self._tolerance *= NARROWER
+        return ascent.bound > before and not ascent.has_stalled()
+
+    def _cover(self, ascent: PriceAscent) -> Floats | None:
+        """Prove sigma up to the tolerance; a position where it is exceeded, or an empty one.
+
+        ``None`` if the proof takes too long.
+        """
+        dimension = self._groups.points.shape[1]
+        left = self._stopper.remaining
+        share = self._stopper.child(COVER_SHARE * left)
+        most = min(MOST_SECONDS, CHECK_SHARE * left) / BOX_SECONDS
+        target = ascent.sigma * (1 + self._tolerance)
+        proven, boxes, looks, above = ascent.pricing.cover(
+            ascent.prices, target, int(min(most, 1e6)) + 1, share
+        )
+        self.n_boxes += boxes
+        if not proven:
+            return np.asarray(above) if above.size else None
+        bound = self._inside + float(ascent.prices.sum()) - self._groups.n_clusters * target
+        seconds = BOX_SECONDS * boxes + LOOK_SECONDS * looks * dimension
+        if bound > self.bound:
+            self.best = Proven(ascent.prices, target, ascent.rules, bound, seconds)
+            self._report()
+        return np.empty(0)
+
+    def nodes(self, room: float) -> tuple[Node, ...]:
+        """Give the tree of the certificate, one node, with some room for rounding."""
+        if self.best is None:
+            return ()
+        best = self.best
+        most = best.most + room * float(best.prices.sum()) / self._groups.n_clusters
+        prices = Prices(best.prices, most, best.rules.unit, best.rules.hubs, self._unit)
+        return (Node(None, "prices", prices=prices),)
+
+
+def effective_dimension(data: Data) -> float:
+    """Say in how many dimensions the rows lie, if all of them had the same variance."""
+    centred = data.rows - data.weight @ data.rows / data.weight.sum()
+    scatter = centred.T @ (data.weight[:, None] * centred)
+    squares = float((scatter**2).sum())
+    return float(np.trace(scatter)) ** 2 / squares if squares > 0 else 0.0
