@@ -804,7 +804,7 @@ def test_a_callback_can_end_the_search_and_all_that_would_follow(estimator, solu
 def test_the_result_tells_how_the_search_went(planted, tmp_path):
     model = fit(planted(), KSKM, max_mutations=7)
     summary = model.result_.summary()
-    assert "7, stopped by max_mutations" in summary
+    assert "7, ended as planned" in summary
     assert "supernodes" in summary
     path = tmp_path / "history.csv"
     model.result_.to_csv(path)

@@ -188,3 +188,18 @@ def test_missing_values_over_all_parts_are_told(messy, cluster):
     )  # fmt: skip
     assert done.exit_code == 2
     assert "columns with missing values: a (" in done.output
+
+
+def test_a_report_is_made_from_a_sample_in_the_units_of_the_table(folder, case):
+    target = folder / "report.html"
+    done = fit(
+        folder,
+        *(folder / "rows", "-k", case.k, "--dask", "local", "--id-column", "name"),
+        *("--weights-column", "weight", "--standardise", "--report", target),
+        *pairs(folder, "-ids"),
+    )
+    assert done.exit_code == 0, done.output
+    text = target.read_text()
+    assert "a sample of 1,200 of 1,200 rows" in text
+    assert "all 60" in text
+    assert "n0" in text or "n1" in text  # ids that pairs name

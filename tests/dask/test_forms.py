@@ -222,3 +222,32 @@ def test_an_unknown_column_of_ids_is_refused_with_those_that_there_are(frame, ca
         KempeKMeans(3).fit(rows, must_link=[("row 1", "row 2")], ids="nmae")
     with pytest.raises(TypeError, match="ids='name' is a column, but X is no data frame"):
         KempeKMeans(3).fit(da.from_array(case.X), must_link=[("row 1", "row 2")], ids="name")
+
+
+def test_a_report_shows_a_sample_of_the_rows(client, case):
+    X = da.from_array(case.X, chunks=(400, 3))
+    model = KempeKMeans(case.k, max_mutations=0, gather_up_to=0, random_state=0)
+    model.fit(X, **case.pairs)
+    page = model.report(X, **case.pairs, n_rows=300)
+    assert page.problem.n_rows == 300
+    assert page.n_pairs >= 60  # all drawn pairs, and perhaps others among their rows
+    labels = model.labels_.compute()
+    assert not page.constraints.violations(page.labels).must_link.size
+    # Which rows were drawn is told by what they are.
+    numbers = [int(np.abs(case.X - row).sum(axis=1).argmin()) for row in page.original]
+    assert np.allclose(case.X[numbers], page.original)
+    assert numbers == sorted(set(numbers))
+    assert (labels[numbers] == page.labels).all()
+    assert page.ids == [str(number) for number in numbers]
+    assert f"a sample of 300 of {len(case.X):,} rows" in page.to_html()
+    small = model.report(X, **case.pairs, n_rows=12)  # fewer rows than some pairs need
+    assert small.problem.n_rows == 12
+    assert "Clustering report on 12 of 1,200 rows" in small.to_html()
+
+
+def test_a_whole_collection_is_not_gathered_for_a_report(client, case):
+    X = da.from_array(case.X, chunks=(400, 3))
+    model = KempeKMeans(case.k, max_mutations=0, gather_up_to=0, random_state=0).fit(X)
+    for arguments in ({}, {"X": X}):
+        with pytest.raises(ValueError, match=r"report\(X, \.\.\.\) of the model"):
+            model.result_.to_html(**arguments)

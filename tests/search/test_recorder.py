@@ -148,7 +148,7 @@ def test_the_summary_tells_inertia_gain_reason_and_size(problem):
     record_all(recorder, [4.0, 3.0])
     recorder.should_stop()
     summary = recorder.result().summary()
-    for expected in ("inertia       3", "25.00 %", "stopped by max_mutations", "supernodes"):
+    for expected in ("inertia       3", "25.00 %", "ended as planned", "supernodes"):
         assert expected in summary
 
 

@@ -50,6 +50,14 @@ def test_everything_that_the_page_asks_for_is_there(session):
     assert answered(desk, "/do/answer", late)[0] == 409
 
 
+def test_columns_of_a_data_frame_are_shown_by_their_names():
+    pandas = pytest.importorskip("pandas")
+    X = pandas.DataFrame(np.random.default_rng(0).normal(size=(9, 2)), columns=["height", "weight"])
+    state = Desk(Session(X, 2, random_state=0)).state()
+    assert {cell["column"] for cell in state["question"]["cards"][0]["cells"]} == set(X)
+    assert set(state["columns"]) == set(X)
+
+
 def test_the_script_has_the_page_in_it():
     text = script()
     assert "Do these two belong together?" in text

@@ -81,7 +81,7 @@ class Session:
     Parameters
     ----------
     X
-        Data of shape (n_rows, n_features).
+        Data of shape (n_rows, n_features); the page shows the names of a data frame's columns.
     n_clusters
         Number of clusters.
     ids
@@ -124,6 +124,9 @@ class Session:
         model: Model = "auto",
     ) -> None:
         self.X = _rows(X)
+        self.feature_names = [
+            str(name) for name in getattr(X, "columns", range(1, self.X.shape[1] + 1))
+        ]
         self.n_clusters = _clusters(n_clusters, len(self.X))
         self.ids = _ids(ids, len(self.X))
         if model not in ("auto", "plain", "spread"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,16 @@ if TYPE_CHECKING:
     from kempe.tables import Ids
 
 LOCAL = "local"
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """What a model was fitted to: features, weights, pairs, and how features were prepared."""
+
+    features: Any
+    weights: Any
+    constraints: Constraints
+    preparation: Preparation | None
 
 
 def fit_on_cluster(
@@ -54,12 +65,14 @@ def fit_on_cluster(
 
         model = KempeKMeans(**_parameters(estimator, KempeKMeans()))
         rows = read_collection(table)
-        constraints, preparation = _fit(model, rows, table, pair_files)
-        if not quiet and preparation is not None:
-            note(f"preparation: {preparation.summary()}")
-        _write(targets, model, rows, table.id_column, preparation)
+        fitted = _fit(model, rows, table, pair_files)
+        if not quiet and fitted.preparation is not None:
+            note(f"preparation: {fitted.preparation.summary()}")
+        _write(targets, model, rows, table.id_column, fitted.preparation)
+        if targets.report is not None:
+            _report(model, fitted, table).to_html(targets.report)
         if not quiet:
-            _summarise(model, constraints, targets)
+            _summarise(model, fitted.constraints, targets)
 
 
 def _parameters(estimator: Any, model: Any) -> dict[str, Any]:
@@ -82,7 +95,6 @@ def _refuse(estimator: Any, table: TableOptions, targets: Targets) -> None:
         "--header": table.header is not None,
         "--join": targets.join,
         "--prices": targets.prices is not None,
-        "--report": targets.report is not None,
         "--json": targets.json,
     }
     refused = [name for name, is_given in given.items() if is_given]
@@ -97,7 +109,7 @@ def _check(targets: Targets, inputs: list[Path]) -> None:
     """Complain about files that cannot be written before the work rather than after it."""
     from kempe.tables.writing import check_writable
 
-    check_outputs([targets.output, targets.centers, targets.model], inputs)
+    check_outputs([targets.output, targets.centers, targets.model, targets.report], inputs)
     if targets.output is not None and targets.output.suffix not in (".csv", ".parquet"):
         raise ValueError(f"{targets.output}: with --dask, labels are written as .csv or .parquet")
     if targets.centers is not None:
@@ -144,10 +156,8 @@ def read_collection(table: TableOptions) -> Any:
     raise ValueError(f"{data}: --dask reads Parquet, CSV and TSV")
 
 
-def _fit(
-    estimator: Any, rows: Any, table: TableOptions, pair_files: PairOptions
-) -> tuple[Constraints, Preparation | None]:
-    """Fit the estimator, and give the pairs in row numbers."""
+def _fit(estimator: Any, rows: Any, table: TableOptions, pair_files: PairOptions) -> Fitted:
+    """Fit the estimator, and give what it was fitted to, the pairs in row numbers."""
     from kempe.cli.cluster_preparation import prepared
     from kempe.constraints import Constraints
     from kempe.dask.parts import Parts
@@ -169,7 +179,23 @@ def _fit(
         *(each if numbers is None else numbers[each] for each in both), row_names=names
     )
     estimator.fit(features, constraints=constraints, sample_weight=weights)
-    return constraints, preparation
+    return Fitted(features, weights, constraints, preparation)
+
+
+def _report(estimator: Any, fitted: Fitted, table: TableOptions) -> Any:
+    """Make a page of a sample of the rows, in the units of the table."""
+    from kempe.cli.fit import command_as_typed
+
+    in_units = None
+    if fitted.preparation is not None:
+        in_units = fitted.preparation.in_units_of_the_table
+    return estimator.report(
+        fitted.features,
+        constraints=fitted.constraints,
+        sample_weight=fitted.weights,
+        in_units=in_units,
+        source=f"{table.data}, by: {command_as_typed()}",
+    )
 
 
 def _listed(rows: Any, given: Sequence[str] | None) -> list[str]:

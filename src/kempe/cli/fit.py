@@ -322,11 +322,11 @@ def _report(found: Clustered) -> Report:
         ids=None if given.ids is None else given.ids.names,
         feature_names=given.names,
         cluster_names=found.cluster_names,
-        source=f"{given.table.source}, by: {_command()}",
+        source=f"{given.table.source}, by: {command_as_typed()}",
     )
 
 
-def _command() -> str:
+def command_as_typed() -> str:
     """Give the command as it was typed."""
     import shlex
     import sys

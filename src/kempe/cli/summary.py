@@ -18,17 +18,6 @@ MOST_SIZES = 10
 LONG = 1.0
 """Of searches that take longer, it is told when they found the best."""
 
-_ENDS = {
-    "interrupted": "stopped by Ctrl-C",
-    "max_mutations": "ended as planned",
-    "patience": "ended, as nothing improved any more",
-    "time_limit": "ended by the time limit",
-    "target_inertia": "ended at the target",
-    "optimal": "ended, as no clustering is better",
-    "converged": "converged",
-    "stuck": "ended, as it found no further clustering",
-}
-
 
 def lines(
     estimator: Any,
@@ -45,7 +34,7 @@ def lines(
         "inertia": f"{estimator.inertia_:,.6g}",
         "clusters": sizes_in_words(sizes, names),
         "constraints": f"{constraints.summary()}, all satisfied" if pairs else "none",
-        "search": f"{_mutations(result.n_mutations)}, {end_in_words(result.stop_reason)}",
+        "search": f"{_mutations(result.n_mutations)}, {result.ending}",
         "time": _time(result),
     }
     if getattr(estimator, "soft_violation_", 0):
@@ -62,11 +51,6 @@ def _time(result: Any) -> str:
 
 def _mutations(count: int) -> str:
     return "1 mutation" if count == 1 else f"{count:,} mutations"
-
-
-def end_in_words(stop_reason: str) -> str:
-    """Say why a search ended."""
-    return _ENDS.get(stop_reason, f"ended by {stop_reason}")
 
 
 def sizes_in_words(sizes: NDArray[np.integer], names: Sequence[str] | None = None) -> str:

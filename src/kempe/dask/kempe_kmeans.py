@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from numbers import Integral
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,6 +30,7 @@ from kempe.dask.results import (
     score_of_part,
     table_like,
 )
+from kempe.dask.sample import Sample
 from kempe.dask.seeding import drawn_centroids
 from kempe.dask.tasks import compute, library, task, tree
 from kempe.data_checks import check_squares
@@ -41,6 +42,9 @@ from kempe.search.callbacks import Callbacks
 from kempe.search.recorder import Recorder
 from kempe.search.seeding import checked_centroids
 from kempe.search.stop import MaxMutations, Patience, StoppingRule
+
+if TYPE_CHECKING:
+    from kempe.report import Report
 
 # Data up to this size is gathered and clustered in one place, which no cluster could do sooner.
 GATHER_UP_TO_BYTES = 64 * 2**20
@@ -396,6 +400,60 @@ class KempeKMeans(OnOneMachine):
         colours = self.result_.solution.colours
         model.result_ = replace(self.result_, n_supernodes=colours.size)
         return model
+
+    def report(
+        self,
+        X: Any,
+        *,
+        must_link: object = None,
+        cannot_link: object = None,
+        constraints: Any = None,
+        sample_weight: Any = None,
+        ids: Any = None,
+        n_rows: int = 5000,
+        random_state: int = 0,
+        **more: Any,
+    ) -> Report:
+        """Give a page about some of the rows, drawn by chance; ``to_html(path)`` writes it.
+
+        Half of the rows are of pairs, where there are that many. Figures of the page are those of
+        the sample, and it says so.
+
+        Parameters
+        ----------
+        X, must_link, cannot_link, constraints, sample_weight, ids
+            What was passed to ``fit``.
+        n_rows
+            How many rows to fetch.
+        random_state
+            Seed of the draw.
+        **more
+            Further arguments of :meth:`kempe.report.Report.of`, such as ``title``; ``in_units``, a
+            function, makes of the rows what people read.
+        """
+        if isinstance(ids, str):
+            X, ids = _without_ids(X, ids)
+        parts = self._new_parts(X, sample_weight)
+        named = named_rows(parts, must_link, cannot_link, constraints, ids)
+        rng = np.random.default_rng(random_state)
+        sample = Sample.of(parts, self.labels_, named, n_rows, rng)
+        settings = {"method": type(self).__name__, **self.get_params()}
+        whole = f"{sample.numbers.size:,} of {parts.n_rows:,} rows"
+        told = f"a sample of {whole} (inertia of all rows: {self.inertia_:,.6g})"
+        source, in_units = more.pop("source", ""), more.pop("in_units", None)
+        return sample.result(self.result_, settings).report(
+            sample.rows,
+            constraints=sample.constraints,
+            sample_weight=sample.weight,
+            **{
+                "title": f"Clustering report on {whole}",
+                "feature_names": getattr(self, "feature_names_in_", None),
+                "ids": named.names_of(sample.numbers),
+                "original": None if in_units is None else in_units(sample.rows),
+                "source": f"{told}; {source}" if source else told,
+                **more,
+            },
+        )
 
     def save(self, path: str | Path) -> None:
         """Write the fitted model to a file; ``kempe.load`` gives a model for one machine.

@@ -67,6 +67,11 @@ class NamedRows:
         both = (self.numbers[each] for each in pairs)
         return Constraints(*both, n_rows=n_rows, row_names=self._names)
 
+    def names_of(self, numbers: NDArray[np.int64]) -> list[Any]:
+        """Give what the user calls some rows: their ids as far as pairs name them, or numbers."""
+        names = self._names or {}
+        return [names.get(number, number) for number in numbers.tolist()]
+
     @property
     def _names(self) -> dict[int, Any] | None:
         """What messages call the rows, by the numbers that they have in all the data."""

@@ -67,7 +67,7 @@ class ConvergenceBar(Callbacks):
         if self._progress is None:
             return
         passes = len(result.statistics.inertia)
-        text = f"pass {passes:,}  inertia {result.inertia:.6g}  {result.stopped_by}"
+        text = f"pass {passes:,}  inertia {result.inertia:.6g}  {result.ending}"
         self._progress.update(self._task, total=1.0, completed=1.0, state=text)
 
     def on_close(self) -> None:

@@ -135,7 +135,7 @@ class OptimalityCertificate:
                 f"lower bound   {self.lower_bound:,.9g}",
                 f"gap           {100 * self.gap:.3g} %, {verdict} "
                 f"(wanted {100 * self.gap_wanted:.3g} %)",
-                f"proof         {trees}, {self.n_nodes:,} nodes",
+                f"proof         {trees}, {self.n_nodes:,} node{'s' * (self.n_nodes != 1)}",
                 f"time          {self.seconds:.2f} s",
             ]
         )

@@ -137,14 +137,13 @@ def _projection(report: Report, shares: Sequence[float]) -> str:
 
 
 def _sizes_and_search(report: Report) -> str:
-    stopped = report.result.stop_reason.replace("_", " ")
     return (
         "<div class=two><div><h2>Sizes</h2><figure><div class=chart><canvas id=sizes role=img "
         'aria-label="Rows of each cluster"></canvas></div><figcaption>Rows of each cluster, and of '
         "the cluster of k-means that shares most rows with it.</figcaption></figure></div>"
         "<div><h2>The search</h2><figure><div class=chart><canvas id=search role=img "
         'aria-label="Inertia over time"></canvas></div><figcaption>Inertia of the clusterings that '
-        f"were looked at; {report.result.n_mutations:,} mutations, stopped by {escape(stopped)}."
+        f"were looked at; {report.result.n_mutations:,} mutations, {escape(report.result.ending)}."
         "</figcaption></figure></div></div>"
     )
 

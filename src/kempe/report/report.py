@@ -96,12 +96,18 @@ class Report:
             If the data is gone and none is given, or if it is not what the result belongs to.
         """
         origin = result.origin
+        if hasattr(X, "__dask_graph__"):
+            raise ValueError(
+                "these rows lie in many memories: report(X, ...) of the model makes a page from "
+                "a sample of them"
+            )
         if X is None:
             X = None if origin is None else origin.data()
             if origin is None or X is None:
                 raise ValueError(
                     "the data that was clustered is gone; pass it again: "
-                    "to_html(X=X, constraints=constraints)"
+                    "to_html(X=X, constraints=constraints); after a fit on Dask collections, "
+                    "report(X, ...) of the model makes a page from a sample"
                 )
             constraints = origin.constraints if constraints is None else constraints
             sample_weight = origin.sample_weight if sample_weight is None else sample_weight

@@ -65,7 +65,7 @@ class ProgressBar(Callbacks):
         """Leave the final state on the screen."""
         if self._progress is None:
             return
-        text = f"mutation {result.n_mutations:,}  best {result.objective:.6g}  {result.stopped_by}"
+        text = f"mutation {result.n_mutations:,}  best {result.objective:.6g}  {result.ending}"
         self._progress.update(self._task, total=1.0, completed=1.0, state=text)
 
     def on_close(self) -> None:

@@ -21,6 +21,18 @@ from kempe.storage import replacing
 if TYPE_CHECKING:
     from kempe.report import Report
 
+ENDINGS = {
+    "interrupted": "stopped by Ctrl-C",
+    "max_mutations": "ended as planned",
+    "patience": "ended, as nothing improved any more",
+    "time_limit": "ended by the time limit",
+    "target_inertia": "ended at the target",
+    "optimal": "ended, as no clustering is better",
+    "converged": "converged",
+    "stuck": "ended, as it found no further clustering",
+}
+"""Why a search ended, in words."""
+
 
 @dataclass(frozen=True)
 class Solution:
@@ -283,22 +295,23 @@ class Result:
         return self.statistics.elapsed[best.index(min(best))]
 
     @property
-    def stopped_by(self) -> str:
+    def ending(self) -> str:
         """What ended the search, as a person says it."""
-        return "Ctrl-C" if self.stop_reason == "interrupted" else self.stop_reason
+        return ENDINGS.get(self.stop_reason, f"ended by {self.stop_reason}")
 
     def summary(self) -> str:
         """Describe the run in a few lines."""
         first = self.statistics.objective[0] if self.statistics.objective else self.objective
         gain = 100 * (1 - self.objective / first) if first else 0.0
-        gained = f"({gain:.2f} % below the first descent)"
+        low = "not" if gain < 0.005 else f"{gain:.2f} %"
+        gained = f"({low} below the first descent)"
         same = self.objective == self.inertia
         minimised = [f"objective     {self.objective:,.6g} {gained}"]
         return "\n".join(
             [
                 *([] if same else minimised),
                 f"inertia       {self.inertia:,.6g}" + (f" {gained}" if same else ""),
-                f"mutations     {self.n_mutations:,}, stopped by {self.stopped_by}",
+                f"mutations     {self.n_mutations:,}, {self.ending}",
                 f"time          {self.runtime:.3f} s, {self.cpu_time:.3f} s of processor time; "
                 f"found after {self.best_after:.3f} s",
                 f"problem       {self.n_supernodes:,} supernodes, {self.n_edges:,} edges",

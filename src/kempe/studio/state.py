@@ -48,9 +48,9 @@ class Desk:
         centres: tuple[NDArray[np.float64], Sequence[str]] | None = None,
     ) -> None:
         self.session = session
-        self.cells = NamedColumns.of_numbers(session.X) if cells is None else cells
+        names = session.feature_names
+        self.cells = NamedColumns.of_numbers(session.X, names) if cells is None else cells
         self.title = title
-        names = [str(n + 1) for n in range(session.X.shape[1])]
         self._numbers, self._names = (session.X, names) if centres is None else centres
         self._last: NDArray[np.int32] | None = None
         self._change = ""

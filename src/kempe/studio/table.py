@@ -45,7 +45,7 @@ class NamedColumns:
     folder: Path = Path()
 
     @classmethod
-    def of_numbers(cls, X: NDArray[Any], names: Sequence[str] | None = None) -> NamedColumns:
+    def of_numbers(cls, X: NDArray[Any], names: Sequence[str]) -> NamedColumns:
         """Show the numbers that are clustered, where there is no other table.
 
         Parameters
@@ -53,10 +53,9 @@ class NamedColumns:
         X
             All rows.
         names
-            Names of the columns; numbers from 1 by default.
+            Names of the columns.
         """
-        named = [str(n + 1) for n in range(X.shape[1])] if names is None else list(names)
-        return cls(named, [[f"{value:.6g}" for value in column] for column in X.T.tolist()])
+        return cls(list(names), [[f"{value:.6g}" for value in column] for column in X.T.tolist()])
 
     def pair(self, first: int, second: int) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
         """Give the cells of two rows, those in which they differ most first."""
