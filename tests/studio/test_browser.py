@@ -278,6 +278,21 @@ def test_two_rows_of_the_map_make_a_pair_and_several_a_label(page):
     page.wait(lambda: "mine" in page.text("#clusters"), "a cluster has the name")
 
 
+COUNTED = (
+    "const p = CanvasRenderingContext2D.prototype, fill = p.fillRect; let n = 0;"
+    "p.fillRect = function (...a) { n++; fill.apply(this, a); };"
+    "for (let i = 0; i < 4; i++) document.getElementById('show-pairs').click();"
+    "p.fillRect = fill; return n"
+)
+
+
+def test_rows_are_drawn_once_and_not_again_for_what_lies_over_them(page):
+    page.wait(lambda: page.browser.execute_script(DRAWN) > 500, "the map is drawn")
+    assert page.browser.execute_script(COUNTED) == 0
+    page.answer(page.right())
+    page.wait(lambda: page.browser.execute_script(DRAWN) > 500, "the map is drawn again")
+
+
 DRAWN = (
     "const c = document.getElementById('map');"
     "const p = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;"

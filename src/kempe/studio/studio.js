@@ -170,20 +170,31 @@
     return [EDGE + view.xy[2 * row] * width, EDGE + (1 - view.xy[2 * row + 1]) * height];
   }
 
+  // Rows are drawn when they or the paper change; what moves over them is drawn on a copy.
+  function ground(canvas) {
+    const { labels, xy } = view, old = view.ground;
+    if (old && old.labels === labels && old.width === canvas.width && old.height === canvas.height) return old.sheet;
+    const sheet = document.createElement("canvas"), ratio = devicePixelRatio || 1;
+    sheet.width = canvas.width;
+    sheet.height = canvas.height;
+    const ink = sheet.getContext("2d"), n = labels.length, size = n > 20000 ? 1.5 : n > 3000 ? 2.5 : n > 500 ? 4 : 6;
+    const width = canvas.clientWidth - 2 * EDGE, height = canvas.clientHeight - 2 * EDGE;
+    ink.setTransform(ratio, 0, 0, ratio, 0, 0);
+    ink.globalAlpha = n > 20000 ? 0.5 : 0.8;
+    const members = view.state.clusters.map(() => []);
+    for (let row = 0; row < n; row++) members[labels[row]].push(row);
+    members.forEach((rows, cluster) => {
+      ink.fillStyle = colour(cluster);
+      for (const row of rows) ink.fillRect(EDGE + xy[2 * row] * width - size / 2, EDGE + (1 - xy[2 * row + 1]) * height - size / 2, size, size);
+    });
+    view.ground = { sheet, labels, width: canvas.width, height: canvas.height };
+    return sheet;
+  }
+
   function draw() {
     if (!view.xy || !view.labels || !view.state) return;
-    const { ink, style } = paper($("map"));
-    const n = view.labels.length, size = n > 20000 ? 1.5 : n > 3000 ? 2.5 : n > 500 ? 4 : 6;
-    const canvas = $("map"), width = canvas.clientWidth - 2 * EDGE, height = canvas.clientHeight - 2 * EDGE;
-    ink.globalAlpha = n > 20000 ? 0.5 : 0.8;
-    for (let cluster = 0; cluster < view.state.clusters.length; cluster++) {
-      ink.fillStyle = colour(cluster);
-      for (let row = 0; row < n; row++) {
-        if (view.labels[row] !== cluster) continue;
-        ink.fillRect(EDGE + view.xy[2 * row] * width - size / 2, EDGE + (1 - view.xy[2 * row + 1]) * height - size / 2, size, size);
-      }
-    }
-    ink.globalAlpha = 1;
+    const canvas = $("map"), { ink, width, height, style } = paper(canvas);
+    ink.drawImage(ground(canvas), 0, 0, width, height);
     if ($("show-pairs").checked) drawPairs(ink, style);
     if (view.state.question) drawQuestion(ink, style);
     view.selected.forEach((row) => ring(ink, row, 7, style.getPropertyValue("--ink"), 2));
