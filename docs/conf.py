@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+from importlib import import_module
 from importlib.metadata import version as installed_version
 from pathlib import Path
 
@@ -31,7 +32,9 @@ extensions = [
 ]
 exclude_patterns = ["_build", "_generated", "_templates", "results"]
 templates_path = ["_templates"]
-myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "substitution"]
+# Figures of the landing page, from the tables that were measured.
+myst_substitutions = import_module("promises").figures()
 myst_heading_anchors = 3
 html_math_renderer = "mathml"
 

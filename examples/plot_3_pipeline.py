@@ -10,9 +10,11 @@ Constraints reach the clusterer at the end of a pipeline without further ado.
 # ``must_link`` and ``cannot_link``) on to the step that asks for them, and kempe's clusterers ask
 # by default.
 
+import matplotlib.pyplot as plt
 import numpy as np
 import sklearn
 from sklearn.datasets import load_wine
+from sklearn.decomposition import PCA
 from sklearn.metrics import adjusted_rand_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -30,6 +32,17 @@ with sklearn.config_context(enable_metadata_routing=True):
 
 labels = pipeline[-1].labels_
 print(f"adjusted Rand index {adjusted_rand_score(grower, labels):.3f}")
+
+# %%
+# The wines in the plane in which they vary most. Rings are wines whose grower was known.
+
+plane = PCA(2).fit_transform(StandardScaler().fit_transform(X))
+plt.scatter(*plane.T, c=labels, cmap="tab10", s=18)
+plt.scatter(*plane[known >= 0].T, s=80, facecolors="none", edgecolors="black", linewidths=0.8)
+plt.xlabel("component 1")
+plt.ylabel("component 2")
+plt.title("Wines in three clusters")
+plt.show()
 
 # %%
 # ``labels_`` satisfy the constraints. ``predict`` is for new rows, about which there are none: it

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
+import re
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -50,6 +53,27 @@ def lines(tmp_path, monkeypatch):
 @pytest.mark.parametrize("page", WITH_LINES)
 def test_the_lines_of_a_page_work(page, lines):
     lines(page)
+
+
+@pytest.mark.parametrize(
+    "page", ["README.md", "docs/index.md", "docs/user_guide.md", "docs/asking.md"]
+)
+def test_a_page_for_beginners_needs_nothing_but_its_own_lines(page, tmp_path, monkeypatch):
+    pytest.importorskip("pandas")
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {"__name__": "__main__"}
+    for block in blocks(page, "python"):
+        exec(block.text, names)
+
+
+def test_the_figures_of_the_landing_page_are_those_that_were_measured(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "docs")
+    figures = importlib.import_module("promises").figures()
+    named = set(re.findall(r"\{\{ (\w+) \}\}", (ROOT / "docs/index.md").read_text()))
+    assert named == set(figures)
+    assert figures["broken_by_kempe"] == "none"
+    assert int(figures["broken_by_kmeans"]) > 0
+    assert f"| {figures['speed_up']} |" in (ROOT / "README.md").read_text()
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -15,6 +15,7 @@ from sklearn.cluster import KMeans
 import kempe
 from kempe import Constraints, KempeKMeans
 from kempe.report import Report
+from kempe.search import Callbacks
 
 
 @pytest.fixture
@@ -204,7 +205,7 @@ def test_the_page_says_above_or_below_k_means_in_words():
     page = apart.result_.to_html()
     assert re.search(r"<b>\d+\.\d\d %</b><span>above k-means without constraints", page)
     free = KempeKMeans(2, random_state=0).fit(X)
-    assert re.search(r"<b>0\.00 %</b><span>(above|below) k-means", free.result_.to_html())
+    assert "<b>the same</b><span>that of k-means" in free.result_.to_html()
 
 
 def test_the_page_says_where_it_comes_from():
@@ -224,3 +225,11 @@ def test_ids_of_the_constraints_name_the_rows():
     pairs = Constraints.from_ids([("c-0", "c-1")], ids=ids)
     model = KempeKMeans(2, random_state=0).fit(X, constraints=pairs)
     assert '"c-17"' in model.result_.to_html()
+
+
+def test_a_page_says_that_pairs_cost_nothing_and_shows_no_address_of_an_object():
+    X = np.random.default_rng(0).normal(size=(40, 2)) + 30 * (np.arange(40) % 2)[:, None]
+    model = KempeKMeans(2, random_state=0, callbacks=Callbacks())
+    page = model.fit(X, must_link=[(0, 2)], cannot_link=[(0, 1)]).result_.to_html()
+    assert "<b>the same</b><span>that of k-means without constraints" in page
+    assert "object at 0x" not in page

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +12,8 @@ from kempe import cards
 from kempe.constraints import Constraints
 from kempe.contradictions.candidates import Candidates
 from kempe.contradictions.contradiction import Contradiction
+from kempe.engine import KempeKMeans  # the documentation finds it by its module
 from kempe.pairs import Pairs
-
-if TYPE_CHECKING:
-    from kempe.engine import KempeKMeans
 
 # Sums of weights that are no whole numbers may differ by this share of them.
 ROUNDING = 1e-9

@@ -70,10 +70,11 @@ def _tiles(report: Report) -> str:
     plain = report.beside.inertia
     above = 100 * (report.result.inertia / plain - 1) if plain else 0.0
     broken = len(report.beside.broken.must_link) + len(report.beside.broken.cannot_link)
-    side = "above" if above > 0 else "below"
+    same = abs(above) < 0.005
+    side = "that of" if same else "above" if above > 0 else "below"
     tiles = {
         "inertia": number(report.result.inertia, 6),
-        f"{side} k-means without constraints": f"{abs(above):.2f} %",
+        f"{side} k-means without constraints": "the same" if same else f"{abs(above):.2f} %",
         "pairs hold here": f"all {report.n_pairs:,}",
         "pairs that k-means breaks": f"{broken:,}",
         "rows in other clusters than by k-means": f"{report.beside.n_moved:,}",
@@ -269,7 +270,9 @@ def _graph(report: Report) -> str:
 
 
 def _settings(report: Report) -> str:
-    known = {name: _printed(value) for name, value in report.settings.items()}
+    left_out = ("callbacks", "verbose")  # how it was watched, not what was found
+    told = {name: value for name, value in report.settings.items() if name not in left_out}
+    known = {name: _printed(value) for name, value in told.items()}
     made = {"versions": report.machine, "made on": f"{date.today():%d %B %Y}"}
     if report.source:
         made["data"] = report.source
