@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdint>
 #include <stdexcept>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -24,6 +25,7 @@ constexpr int kMostVertices = 64;  // bits of a word
 // one in use or open the next. Neither the inertia nor the price of broken pairs ever falls when a
 // vertex joins, so those of the vertices placed so far bound all clusterings that go on from there.
 // Where clusters have limits on their rows, those of equal limits are interchangeable.
+template <bool kSoft, bool kSized>
 class Enumeration {
  public:
     Enumeration(const Instance& instance, int k, const Colour* start, Stopper& stopper)
@@ -80,7 +82,7 @@ class Enumeration {
         const double w = weight_[v], total = cluster.weight + w;
         const double distance = squared_distance(point(v), cluster.mean.data(), d_);
         double added = total > 0 ? w * entering_ratio(cluster.weight, w) * distance : 0.0;
-        if (soft_) added += broken(v, cluster.members);
+        if constexpr (kSoft) added += broken(v, cluster.members);
         const double step = total > 0 ? w / total : 0.0;
         for (int f = 0; f < d_; ++f) cluster.mean[f] += step * (point(v)[f] - cluster.mean[f]);
         cluster.weight = total;
@@ -116,9 +118,10 @@ class Enumeration {
     }
 
     void count_rows(Vertex v, Colour c, int sign) {
-        if (!sizes_.limited()) return;
-        rows_[c] += sign * sizes_.rows[v];
-        rows_left_ -= sign * sizes_.rows[v];
+        if constexpr (kSized) {
+            rows_[c] += sign * sizes_.rows[v];
+            rows_left_ -= sign * sizes_.rows[v];
+        }
     }
 
     // Places v and all vertices after it, `used` clusters being in use.
@@ -130,11 +133,11 @@ class Enumeration {
         }
         // Or a cluster would stay empty.
         const bool must_open = size_ - v == NonEmpty::kLeast * (k_ - used);
-        const bool limited = sizes_.limited();
-        const Colour first = must_open && !limited ? used : 0;
-        for (Colour c = first; c < (limited ? k_ : std::min(used + 1, k_)); ++c) {
+        const Colour first = must_open && !kSized ? used : 0;
+        for (Colour c = first; c < (kSized ? k_ : std::min(used + 1, k_)); ++c) {
             if (clusters_[c].members & neighbours_[v]) continue;
-            if (limited && !keeps_limits(v, c)) continue;
+            if constexpr (kSized)
+                if (!keeps_limits(v, c)) continue;
             if (stopper_.should_stop()) return false;
             const Cluster before = clusters_[c];
             const double now = cost + join(clusters_[c], v);
@@ -163,6 +166,18 @@ class Enumeration {
     double best_cost_ = 0.0;
 };
 
+// Call `body` with what the pairs and the clusters of an instance ask for, as types: what it does
+// not ask for costs nothing.
+template <class Body>
+auto with_choices(const Instance& instance, Body&& body) {
+    using std::bool_constant;
+    const auto sized = [&](auto soft) {
+        return instance.sizes.limited() ? body(soft, bool_constant<true>{})
+                                        : body(soft, bool_constant<false>{});
+    };
+    return instance.soft ? sized(bool_constant<true>{}) : sized(bool_constant<false>{});
+}
+
 nb::tuple best_partition(const Instance& instance, In1<Colour> colours, int k, Stopper& stopper) {
     check_n_clusters(k);
     check_colours(colours, instance.size, k);
@@ -170,9 +185,11 @@ nb::tuple best_partition(const Instance& instance, In1<Colour> colours, int k, S
         throw std::invalid_argument("best_partition takes at most 64 supernodes");
     if (k > instance.size) throw std::invalid_argument("there are fewer supernodes than clusters");
     auto [best, complete] = unlocked([&] {
-        Enumeration enumeration(instance, k, colours.data(), stopper);
-        const bool finished = enumeration.run();
-        return std::pair(enumeration.best(), finished);
+        return with_choices(instance, [&](auto soft, auto sized) {
+            Enumeration<soft.value, sized.value> enumeration(instance, k, colours.data(), stopper);
+            const bool finished = enumeration.run();
+            return std::pair(enumeration.best(), finished);
+        });
     });
     return nb::make_tuple(to_numpy(std::move(best)), complete);
 }

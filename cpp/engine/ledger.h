@@ -44,7 +44,9 @@ struct Ledger {
             bounds.note_drift(chain.from, state.step_from(), state.cluster_weight(chain.from));
             bounds.note_drift(chain.to, state.step_to(), state.cluster_weight(chain.to));
         }
-        // Where others pull, a vertex may leave the nearest centroid of all.
+        // Where others pull, a vertex may leave the nearest centroid of all. Without pulls its
+        // bound may stay: it does not exceed the distance to the new cluster, so leaving that gains
+        // more than the bound says that entering costs, and the vertex looks.
         if constexpr (Rules::Ties::kPriced)
             for (Vertex u : state.chain()) bounds.forget_nearest(u);
         if (large_bounds)
