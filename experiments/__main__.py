@@ -12,7 +12,6 @@ from rich.table import Table
 from experiments.plans import names, plan_file
 from experiments.report import write_report
 from kempe.bench import load_plan
-from kempe.bench.store import StoreError
 from kempe.cli import bench
 
 app = typer.Typer(
@@ -27,17 +26,9 @@ app = typer.Typer(
 @app.command()
 def run(
     plan: Annotated[str, typer.Argument(help="Name of a plan, or a TOML file.")] = "smoke",
-    store: Annotated[
-        Path | None,
-        typer.Option(metavar="FOLDER", help="Folder of the results. [default: results/<plan>]"),
-    ] = None,
-    workers: Annotated[
-        int | None,
-        typer.Option(min=1, metavar="NUMBER", help="Worker processes. [default: one per core]"),
-    ] = None,
-    seeds: Annotated[
-        int | None, typer.Option(min=1, metavar="NUMBER", help="Run the first seeds only.")
-    ] = None,
+    store: bench.StoreOption = None,
+    workers: bench.WorkersOption = None,
+    seeds: bench.SeedsOption = None,
 ) -> None:
     """Execute a plan and write the report; what the store already has is not repeated.
 
@@ -54,21 +45,11 @@ def run(
 
 @app.command()
 def report(
-    stores: Annotated[
-        list[Path],
-        typer.Argument(metavar="STORE...", help="Folders of results; several are read as one."),
-    ],
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="FOLDER", help="Folder to write to. [default: <first store>/report]"),
-    ] = None,
+    stores: bench.StoresArgument,
+    out: bench.OutOption = None,
 ) -> None:
     """Write tables and figures beside those of the paper: HTML, LaTeX, CSV and Markdown."""
-    try:
-        page = write_report(stores, out or stores[0] / "report")
-    except (ValueError, StoreError) as error:
-        raise typer.BadParameter(str(error)) from error
-    typer.echo(f"Wrote {page}")
+    bench.write_page(write_report, stores, out)
 
 
 @app.command()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -23,19 +24,32 @@ app = typer.Typer(
 NOT_OF_THE_METHOD = ("no data", "error", "crash")
 
 PlanArgument = Annotated[Path, typer.Argument(metavar="PLAN", help="A TOML file.")]
+StoreOption = Annotated[
+    Path | None,
+    typer.Option(metavar="FOLDER", help="Folder of the results. [default: results/<plan>]"),
+]
+WorkersOption = Annotated[
+    int | None,
+    typer.Option(min=1, metavar="NUMBER", help="Worker processes. [default: one per core]"),
+]
+SeedsOption = Annotated[
+    int | None, typer.Option(min=1, metavar="NUMBER", help="Run the first seeds only.")
+]
+StoresArgument = Annotated[
+    list[Path],
+    typer.Argument(metavar="STORE...", help="Folders of results; several are read as one."),
+]
+OutOption = Annotated[
+    Path | None,
+    typer.Option(metavar="FOLDER", help="Folder to write to. [default: <first store>/report]"),
+]
 
 
 @app.command()
 def run(
     plan: PlanArgument,
-    store: Annotated[
-        Path | None,
-        typer.Option(metavar="FOLDER", help="Folder of the results. [default: results/<plan>]"),
-    ] = None,
-    workers: Annotated[
-        int | None,
-        typer.Option(min=1, metavar="NUMBER", help="Worker processes. [default: one per core]"),
-    ] = None,
+    store: StoreOption = None,
+    workers: WorkersOption = None,
     method: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="Run this method only; may be repeated."),
@@ -44,9 +58,7 @@ def run(
         list[str] | None,
         typer.Option(metavar="NAME", help="Run data sets like this only; may be repeated."),
     ] = None,
-    seeds: Annotated[
-        int | None, typer.Option(min=1, metavar="NUMBER", help="Run the first seeds only.")
-    ] = None,
+    seeds: SeedsOption = None,
     time_limit: Annotated[
         float | None,
         typer.Option(metavar="SECONDS", help="Seconds per run, instead of the plan's."),
@@ -113,25 +125,26 @@ def _print_failures(console: Console, reasons: list[str]) -> None:
 
 @app.command()
 def report(
-    stores: Annotated[
-        list[Path],
-        typer.Argument(metavar="STORE...", help="Folders of results; several are read as one."),
-    ],
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="FOLDER", help="Folder to write to. [default: <first store>/report]"),
-    ] = None,
+    stores: StoresArgument,
+    out: OutOption = None,
 ) -> None:
     """Write tables, figures and paired tests: HTML, LaTeX, CSV and Markdown."""
     from kempe.bench.report import write_report
+
+    write_page(write_report, stores, out)
+
+
+def write_page(
+    write_report: Callable[[list[Path], Path], Path], stores: list[Path], out: Path | None
+) -> None:
+    """Write a report on stores, and say where."""
     from kempe.bench.store import StoreError
 
-    console = Console()
     try:
         page = write_report(stores, out or stores[0] / "report")
     except (ValueError, StoreError) as error:
         raise typer.BadParameter(str(error)) from error
-    console.print(f"Wrote {page}")
+    Console().print(f"Wrote {page}")
 
 
 @app.command()
