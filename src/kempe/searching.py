@@ -24,7 +24,7 @@ Search: TypeAlias = Callable[[Problem, Recorder, np.random.Generator], Result]
 class SearchingClusterer(ConstrainedClusterer):
     """Base class of the clusterers that search until a stopping rule says so.
 
-    A subclass has at least the parameters below and implements ``_search``.
+    A subclass has at least the parameters below and implements ``_searcher``.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -53,8 +53,8 @@ class SearchingClusterer(ConstrainedClusterer):
     stop: StoppingRule | None
 
     @abstractmethod
-    def _search(self, problem: Problem, recorder: Recorder, rng: np.random.Generator) -> Result:
-        """Search once."""
+    def _searcher(self) -> Search:
+        """Give what searches once, with the settings of this estimator."""
 
     @abstractmethod
     def _mutations(self, problem: Problem) -> int:
@@ -71,9 +71,9 @@ class SearchingClusterer(ConstrainedClusterer):
         Parameters
         ----------
         search
-            Searches once; by default ``_search`` does.
+            Searches once; by default what ``_searcher`` gives.
         """
-        search = self._search if search is None else search
+        search = self._searcher() if search is None else search
         best: Result | None = None
         failure: Exception | None = None
         for rng in self._generator().spawn(self._n_searches):

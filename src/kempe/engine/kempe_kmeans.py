@@ -24,11 +24,10 @@ from kempe.fit_arguments import as_constraints, constraints_of_fit
 from kempe.problem import Colours, Problem
 from kempe.search.callbacks import Callbacks
 from kempe.search.descent import Context
-from kempe.search.recorder import Recorder
-from kempe.search.result import BrokenPairs, Result
+from kempe.search.result import BrokenPairs
 from kempe.search.stop import StoppingRule
 from kempe.search.threads import n_threads
-from kempe.searching import SearchingClusterer
+from kempe.searching import Search, SearchingClusterer
 from kempe.sizes import SizeLimits
 
 DEFAULTS = MemeticParams()
@@ -262,7 +261,7 @@ class KempeKMeans(SearchingClusterer):
             start = checked_labels(start, problem.n_rows, problem.n_clusters)
         if problem.soft is None:
             self.__dict__.pop("noise_", None)  # that of an earlier fit
-            self._store(X, problem, self._solve(problem, partial(self._search, init=start)))
+            self._store(X, problem, self._solve(problem, self._searcher(start)))
         else:
             self._fit_soft(X, problem, start)
         return self
@@ -285,7 +284,7 @@ class KempeKMeans(SearchingClusterer):
                 found.append(pricing.settle(context, colours))
             return found[0]
 
-        result = self._solve(problem, partial(self._search, init=start, settle_prices=settle))
+        result = self._solve(problem, self._searcher(start, settle))
         [priced] = found
         labels = problem.labels(result.solution.colours)
         broken = BrokenPairs.of(problem.constraints, labels, priced.pair_price.of_rows)
@@ -294,19 +293,15 @@ class KempeKMeans(SearchingClusterer):
         if priced.noise is not None:
             self.noise_ = priced.noise
 
-    def _search(
+    def _searcher(
         self,
-        problem: Problem,
-        recorder: Recorder,
-        rng: np.random.Generator,
         init: Any = None,
         settle_prices: Callable[[Context, Colours], Priced] | None = None,
-    ) -> Result:
-        return memetic_search(
-            problem,
-            recorder,
-            rng,
-            self._settings if self.max_mutations is None else replace(self._settings, agreement=0),
+    ) -> Search:
+        settings = self._settings
+        return partial(
+            memetic_search,
+            params=settings if self.max_mutations is None else replace(settings, agreement=0),
             init=self.init if init is None else init,
             n_jobs=self._n_threads,
             settle_prices=settle_prices,

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import wraps
+from functools import partial, wraps
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, ParamSpec
 
-import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils._param_validation import Interval, StrOptions
 
@@ -18,10 +17,8 @@ from kempe.kskm.mwis import METHODS, Method
 from kempe.kskm.shift import RELOCATIONS, RelocationKind
 from kempe.problem import Problem
 from kempe.search.callbacks import Callbacks
-from kempe.search.recorder import Recorder
-from kempe.search.result import Result
 from kempe.search.stop import StoppingRule
-from kempe.searching import SearchingClusterer
+from kempe.searching import Search, SearchingClusterer
 
 # Parameters that are now those of ``ExactParams``.
 _OF_EXACT = ("effort", "annealing", "relocate_if_tight", "tabu_start", "nonempty")
@@ -205,7 +202,7 @@ class KSKM(SearchingClusterer):
         self.verbose = verbose
         self.callbacks = callbacks
 
-    def _search(self, problem: Problem, recorder: Recorder, rng: np.random.Generator) -> Result:
+    def _searcher(self) -> Search:
         params = KSKMParams(
             mwis=self.mwis,
             three_colour=bool(self.three_colour),
@@ -217,7 +214,7 @@ class KSKM(SearchingClusterer):
             habits=self.habits,
             exact=ExactParams.of(self.exact),
         )
-        return kskm_search(problem, recorder, rng, params, init=self.init)
+        return partial(kskm_search, params=params, init=self.init)
 
     def _mutations(self, problem: Problem) -> int:
         return self.max_mutations
