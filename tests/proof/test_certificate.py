@@ -7,7 +7,15 @@ import pytest
 
 from kempe.exceptions import FileFormatError
 from kempe.proof import OptimalityCertificate
-from kempe.proof.certificate import Cuts, Deduction, Multipliers, Node, Part, data_hash
+from kempe.proof.certificate import (
+    Cuts,
+    Deduction,
+    Multipliers,
+    Node,
+    Part,
+    _unordered,
+    data_hash,
+)
 from kempe.storage import read_archive, write_archive
 
 
@@ -137,3 +145,10 @@ def test_the_hash_sees_every_change_of_the_problem(change):
 def test_the_hash_does_not_see_the_order_of_pairs():
     turned = {"cannot_link": np.array([[4, 1], [3, 2], [2, 3]]), "X": problem()["X"] * 1}
     assert data_hash(**{**problem(), **turned}) == data_hash(**problem())
+
+
+@pytest.mark.parametrize("count", [0, 1, 40])
+def test_pairs_are_hashed_each_once_and_in_order(count):
+    pairs = np.random.default_rng(count).choice([0, 1, 2, 7, 2**31 - 1], size=(count, 2))
+    expected = np.unique(np.sort(pairs, axis=1), axis=0)
+    np.testing.assert_array_equal(_unordered(pairs), expected)
