@@ -13,6 +13,7 @@ Descent<Rules>::Descent(const Instance& instance, const Points<T>& points, int k
       table_(ledger_),
       sized_(ledger_),
       groups_(ledger_),
+      merges_(ledger_),
       trial_(ledger_),
       uses_table_(!kSized && !Rules::Ties::kPriced && instance.has_many_features() &&
                   double(instance.size) * instance.dimension > kManyValues) {
@@ -141,7 +142,9 @@ void Descent<Rules>::move_groups(Stopper& stopper) {
         if (ledger_.reference != Reference::means || large_) return;
         const double before = state().objective();
         if (before * (1 - 2 * usual_gain_) >= trial_.start()) return;
+        const Time now = ledger_.clock.now();
         groups_.sweep(stopper);
+        if (ledger_.clock.now() == now && !stopper.stopped()) merges_.sweep();
         const double gain = before > 0 ? 1 - state().objective() / before : 0.0;
         usual_gain_ += kRecent * (gain - usual_gain_);
     }

@@ -12,6 +12,7 @@
 #include "engine/finders/exchanges.h"
 #include "engine/finders/groups.h"
 #include "engine/finders/large.h"
+#include "engine/finders/merges.h"
 #include "engine/finders/small.h"
 #include "engine/finders/table.h"
 #include "engine/ledger.h"
@@ -103,6 +104,7 @@ class Descent {
     TableSwaps<Rules> table_;
     [[no_unique_address]] std::conditional_t<kSized, SizedFinders, Nothing> sized_;
     GroupMoves<Rules> groups_;
+    Merges<Rules> merges_;
     Trial<Rules> trial_;
     const bool uses_table_;
     int passes_ = 0;               // of the present run, over all vertices

@@ -26,7 +26,7 @@ State<Rules>::State(const Instance& instance, const Points<T>& points, int k)
       chain_(instance.size),
       shift_(d_),
       point_(d_) {
-    if (kCountsRows)
+    if (kCountsRows || Ties::kPriced)
         pull_ = {std::vector<double>(centroid_.size()),
                  std::vector<double>(k),
                  std::vector<int>(k),

@@ -87,6 +87,23 @@ def test_a_descent_ends_where_no_single_move_lowers_the_objective(seed):
                 assert lowered(problem, moved) >= value * (1 - 1e-9) - 1e-12
 
 
+@pytest.mark.parametrize("seed", range(40))
+def test_a_descent_ends_where_no_merging_of_two_clusters_frees_one_for_another_vertex(seed):
+    problem = soft_problem(seed, largest=25)
+    colours = None if problem is None else start_of(problem, seed)[0]
+    if colours is None:
+        pytest.skip("no start")
+    search = _core.SequentialSearch(problem.core, problem.n_clusters)
+    found = search.descend(colours, _core.Stopper(LONG))
+    value = objective(problem, found)
+    for a, b in itertools.permutations(range(problem.n_clusters), 2):
+        for v in range(problem.n_supernodes):
+            merged = np.where(found == b, a, found).astype(np.int32)
+            merged[v] = b
+            if problem.is_proper(merged) and len(set(merged)) == problem.n_clusters:
+                assert objective(problem, merged) >= value * (1 - 1e-9) - 1e-12
+
+
 def _at(centroids):
     def cost(problem, colours):
         own = problem.own_costs(colours, centroids).sum()
