@@ -141,7 +141,6 @@ class Run(NamedTuple):
     """How one fit went."""
 
     ari: float
-    seconds: float
     broken: int = 0
     wrong: int = 0
     found: int = 0  # of the broken pairs, how many are wrong
@@ -149,16 +148,13 @@ class Run(NamedTuple):
 
 def _fitted(cell: Cell, known: Constraints | None, told: Told | None = None) -> Run:
     data = cell.load()
-    model = KempeKMeans(data.n_clusters, random_state=0)
-    began = time.process_time()
-    model.fit(data.X, constraints=known)
-    seconds = time.process_time() - began
+    model = KempeKMeans(data.n_clusters, random_state=0).fit(data.X, constraints=known)
     ari = adjusted_rand_score(data.y, model.labels_)
     if told is None:
-        return Run(ari, seconds)
+        return Run(ari)
     broken = told.broken(model.labels_)
     counts = broken.sum(), told.wrong.sum(), (broken & told.wrong).sum()
-    return Run(ari, seconds, *map(int, counts))
+    return Run(ari, *map(int, counts))
 
 
 def fit_flipped(cell: Cell, noise: float) -> Run:
@@ -219,17 +215,16 @@ def _share(part: int, whole: int) -> str:
 
 
 def _flipped_row(name: str, runs: list[Run]) -> list[str]:
-    broken, wrong, found = (sum(getattr(run, key) for run in runs) for key in Run._fields[2:])
+    broken, wrong, found = (sum(getattr(run, key) for run in runs) for key in Run._fields[1:])
     return [
         name,
         f"{np.mean([run.ari for run in runs]):.3f}",
         _share(found, broken) if wrong else "–",
         _share(found, wrong),
-        f"{np.mean([run.seconds for run in runs]):.2f}",
     ]
 
 
-def _levels(runs: dict[Cell, dict[str, Run]]) -> Section:
+def _levels(collection: str, runs: dict[Cell, dict[str, Run]]) -> Section:
     """Mean by level, for what was fitted."""
     methods = list(next(iter(runs.values())))
     levels = sorted({cell.level for cell in runs})
@@ -242,7 +237,7 @@ def _levels(runs: dict[Cell, dict[str, Run]]) -> Section:
     rows = [[method, *(f"{mean(method, level):.3f}" for level in levels)] for method in methods]
     soft = [method for method in methods if method not in ("no pairs", "hard")]
     above = sum(mean(m, level) > mean("no pairs", level) for m in soft for level in levels)
-    title = f"by level: above no pairs in {above} of {len(soft) * len(levels)} means"
+    title = f"{collection} by level: above no pairs in {above} of {len(soft) * len(levels)} means"
     return Section(title, ["pairs", *(f"{100 * level:g} %" for level in levels)], rows)
 
 
@@ -273,10 +268,10 @@ def flipped(
         found = iter(list(all_done(tasks, collection, jobs)))
         runs = {cell: {kind: next(found) for kind in kinds} for cell in cells}
         rows = [_flipped_row(kind, [one[kind] for one in runs.values()]) for kind in kinds]
-        columns = ["pairs", "adjusted Rand index", "precision", "recall", "CPU s"]
+        columns = ["pairs", "adjusted Rand index", "precision", "recall"]
         seed = f", seed {own}" if own else ""
         sections += [Section(f"{collection}, {len(cells)} cells{seed}", columns, rows)]
-        sections += [_levels(runs)]
+        sections += [_levels(collection, runs)]
     _report(sections, out)
 
 

@@ -154,6 +154,17 @@ def takes_start(name: str) -> bool:
     return name not in _OWN_START
 
 
+def takes_soft_pairs(name: str) -> bool:
+    """Whether the method knows pairs that may be broken.
+
+    Parameters
+    ----------
+    name
+        A name that ``names`` lists.
+    """
+    return create(name, 2)._takes_soft_pairs
+
+
 def create(
     name: str, n_clusters: int, random_state: Any = None, **options: Any
 ) -> ConstrainedClusterer:

@@ -97,6 +97,24 @@ def test_what_cannot_be_compared_is_refused(compared, options, message):
         compared(**options)
 
 
+def test_soft_pairs_reach_the_methods_that_know_them(data, tmp_path):
+    pairs = data.constraints
+    wrong = pairs.cannot_link[:3]  # said the other way round
+    soft = Constraints(
+        soft_must_link=np.concatenate([pairs.must_link, wrong]),
+        soft_cannot_link=pairs.cannot_link[3:],
+        soft_cannot_link_confidence=0.9,
+    )
+    done = kempe.compare(data.X, 4, constraints=soft, methods=["kempe", "PCCC"], seeds=1, workers=1)
+    assert [record.status for record in done.records] == ["ok", "ok"]
+    model = kempe.KempeKMeans(4, random_state=0).fit(data.X, constraints=soft)
+    assert done.records[0].inertia == pytest.approx(model.inertia_, rel=0.05)
+    with pytest.raises(ValueError, match=r"KSKM cannot break a pair.*kempe, PCCC"):
+        kempe.compare(data.X, 4, constraints=soft, seeds=1)
+    saved = OwnData.save(tmp_path, "soft", data.X, soft, 4)
+    assert load_own(saved.path, 1.0, "float64").constraints.soft == soft.soft
+
+
 def test_tests_are_paired_by_seed(data):
     records = [
         made(method, seed, inertia)

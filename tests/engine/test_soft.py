@@ -14,6 +14,8 @@ from kempe.engine.climb import SHARES, Climb
 from kempe.engine.pricing import effective_variance
 from kempe.engine.sequential import SequentialDescent
 from kempe.problem import Problem
+from kempe.proof.certify import certify
+from kempe.search.callbacks import Callbacks
 from kempe.search.descent import Context
 from kempe.soft_pairs import SoftPairs
 
@@ -348,3 +350,69 @@ def test_clusterings_made_later_climb_and_the_first_goes_on_from_the_prices(monk
     model = KempeKMeans(4, random_state=0, params=MemeticParams(population_size=4))
     model.fit(X, soft_must_link=pairs[together], soft_cannot_link=pairs[~together])
     assert len(climbed) == 3
+
+
+def noisy_pairs(seed=5):
+    X, _, pairs, together, _ = blobs(seed)
+    return X, {"soft_must_link": pairs[together], "soft_cannot_link": pairs[~together]}
+
+
+def test_a_search_goes_on_from_labels_and_never_ends_above_them():
+    X, known = noisy_pairs()
+    model = KempeKMeans(4, soft_price=3.0, random_state=0).fit(X, **known)
+    again = KempeKMeans(4, soft_price=3.0, max_mutations=0, random_state=1)
+    again.fit(X, init=model.labels_, **known)
+    assert again.objective_ <= model.objective_ * (1 + 1e-9)
+    assert np.array_equal(again.labels_, model.labels_)
+
+
+def test_a_row_of_weight_two_with_its_pairs_twice_is_two_rows():
+    X, known = noisy_pairs()
+    twice = {key: np.concatenate([pairs, pairs + len(X)]) for key, pairs in known.items()}
+    both = Constraints([(i, i + len(X)) for i in range(len(X))])
+    rows = np.concatenate([X, X])
+    doubled = KempeKMeans(4, soft_price=3.0, random_state=0)
+    doubled.fit(rows, constraints=both | Constraints(**twice))
+    weighted = KempeKMeans(4, soft_price=6.0, random_state=0)
+    weighted.fit(X, sample_weight=np.full(len(X), 2.0), **known)
+    assert weighted.objective_ == pytest.approx(doubled.objective_)
+
+
+def test_float32_finds_the_same_clusters():
+    X, known = noisy_pairs()
+    labels = [KempeKMeans(4, random_state=0).fit(X.astype(t), **known).labels_ for t in "fd"]
+    assert np.mean(labels[0] == labels[1]) > 0.99
+
+
+def test_a_time_limit_a_callback_and_a_rule_end_the_search():
+    X, known = noisy_pairs()
+    reasons = []
+    for options in (
+        {"time_limit": 1e-6},
+        {"stop": lambda state: True},
+        {"max_mutations": 3},
+    ):
+        model = KempeKMeans(4, random_state=0, **options).fit(X, **known)
+        assert model.objective_ >= model.inertia_
+        reasons.append(model.result_.stop_reason)
+    assert reasons[0] == "time_limit"
+    assert reasons[2] == "max_mutations"
+
+
+def test_callbacks_see_the_objective_fall():
+    X, known = noisy_pairs()
+    seen = []
+
+    class Watch(Callbacks):
+        def on_best(self, state):
+            seen.append(state.best_objective)
+
+    model = KempeKMeans(4, random_state=0, callbacks=Watch()).fit(X, **known)
+    assert seen == sorted(seen, reverse=True)
+    assert seen[-1] == pytest.approx(model.objective_)
+
+
+def test_a_certificate_of_the_inertia_is_refused():
+    X, known = noisy_pairs()
+    with pytest.raises(ValueError, match="certify bounds the inertia"):
+        certify(X, np.arange(len(X)) % 4, constraints=Constraints(**known))

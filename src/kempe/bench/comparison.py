@@ -29,7 +29,7 @@ from kempe.bench.summary import Cell, Quantity, Summary
 from kempe.bench.wording import markdown_cell
 from kempe.constraints import Constraints
 from kempe.fit_arguments import as_constraints
-from kempe.methods import canonical
+from kempe.methods import canonical, names, takes_soft_pairs
 from kempe.storage import replacing
 
 if TYPE_CHECKING:
@@ -263,7 +263,9 @@ def compare(
     n_clusters
         Number of clusters.
     must_link, cannot_link, constraints
-        The pairs, as for ``fit``.
+        The pairs, as for ``fit``. Soft ones of ``constraints`` need methods that know them, see
+        ``kempe.methods.takes_soft_pairs``; the inertia says nothing of what was broken, so give
+        ``y`` then.
     y
         True labels, if they are known, for the adjusted Rand index; -1, missing values and the
         words for them stand for unknown ones, whose rows it leaves out.
@@ -291,6 +293,7 @@ def compare(
     """
     pairs = as_constraints(must_link, cannot_link, constraints)
     wanted = _named(methods)
+    _check_soft(pairs, [name for name, own in wanted.items() if own is None])
     with ExitStack() as stack:
         if folder is None:
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="kempe-"))
@@ -314,6 +317,17 @@ def compare(
         )
     _check_data(records)
     return MethodComparison(name, list(wanted), records, data.known_in_words)
+
+
+def _check_soft(pairs: Constraints, wanted: list[str]) -> None:
+    """Refuse methods that would have to keep pairs which may be wrong."""
+    hard = [name for name in wanted if not is_own(name) and not takes_soft_pairs(name)]
+    if pairs.soft.count and hard:
+        able = [name for name in names() if takes_soft_pairs(name)]
+        raise ValueError(
+            f"{', '.join(hard)} cannot break a pair, and {pairs.soft.count} of these may be wrong; "
+            f"methods with soft pairs are {', '.join(able)}"
+        )
 
 
 def _named(methods: Sequence[Method] | Mapping[str, Method]) -> dict[str, Any]:

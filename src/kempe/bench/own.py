@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from kempe.constraints import Constraints
 from kempe.datasets import Dataset
 from kempe.pairs import is_missing, label_codes
+from kempe.soft_pairs import SoftLinks
 from kempe.storage import read_archive, write_archive
 
 COLLECTION = "own"
@@ -121,6 +122,8 @@ def _arrays(X: ArrayLike, constraints: Constraints, y: ArrayLike | None) -> dict
         "must_link": constraints.must_link,
         "cannot_link": constraints.cannot_link,
     }
+    if constraints.soft.count:
+        arrays |= {f"soft_{name}": array for name, array in vars(constraints.soft).items()}
     if y is not None:
         arrays["y"] = _codes(y)
         if arrays["y"].shape != (len(rows),):
@@ -147,6 +150,9 @@ def load_own(path: str | PathLike[str], level: float, dtype: str) -> Dataset:
     header, arrays, _ = read_archive(Path(path), KIND, VERSION)
     rows = arrays["X"]
     pairs = Constraints(arrays["must_link"], arrays["cannot_link"], n_rows=len(rows))
+    if "soft_must_link" in arrays:
+        soft = {field.name: arrays[f"soft_{field.name}"] for field in fields(SoftLinks)}
+        pairs = pairs.with_soft(SoftLinks(**soft))
     kept, _ = pairs.split(1 - level, random_state=0)
     return Dataset(
         COLLECTION,

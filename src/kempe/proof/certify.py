@@ -123,6 +123,11 @@ def certify(
     weights = _check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True)
     _check_weights(weights)
     pairs = as_constraints(must_link, cannot_link, constraints)
+    if pairs.soft.count:
+        raise ValueError(
+            f"certify bounds the inertia, and {pairs.soft.count} of these pairs have a price "
+            "instead: give those that hold as must_link and cannot_link"
+        )
     rng = np.random.default_rng(int(check_random_state(random_state).randint(2**31 - 1)))
     given, k = _labels(labels, n_clusters, rows.shape[0])
     problem = Problem.build(rows, pairs, n_clusters=k, sample_weight=weights)
