@@ -17,6 +17,12 @@ from kempe.search.descent import Budget, Context, Descent, Improvement
 BATCH = 64
 LARGE_BATCH = 8
 
+# From so many supernodes with so many cannot-link edges each, those that are kept out of a cluster
+# are brought in by sending others away, several steps deep, as data of many features does anyway.
+EJECTED_FROM = 4_000
+EDGES_PER_SUPERNODE = 8
+MANY_FEATURES = 48
+
 
 class SequentialDescent(Descent):
     """Descent by sequential Kempe swaps.
@@ -33,7 +39,8 @@ class SequentialDescent(Descent):
 
     def descend(self, context: Context, colours: Colours) -> Colours:
         """Go down to a local optimum of the inertia."""
-        return self._search(context.problem).descend(colours, context.stopper)
+        colours = self._search(context.problem).descend(colours, context.stopper)
+        return self._ejected(context, colours)
 
     def repair(
         self, context: Context, colours: Colours, centroids: Centroids
@@ -69,7 +76,25 @@ class SequentialDescent(Descent):
             if not tries:
                 return
             left -= tries
+            colours = self._ejected(context, colours)
             yield Improvement(colours, tries)
+
+    def _ejected(self, context: Context, colours: Colours) -> Colours:
+        """Send away who stands in the way, at the prices of the means, and descend, while it pays.
+
+        Kempe chains join nearly all supernodes where pairs are that dense. The inertia falls with
+        every turn, so this ends.
+        """
+        problem, stopper = context.problem, context.stopper
+        while is_ejected(problem) and not stopper.look():
+            search = self._search(problem)
+            centroids, _ = problem.means(colours)
+            other = search.assign_by_table(colours, centroids, thorough=True, stopper=stopper)
+            other = search.descend(other, stopper)
+            if not problem.inertia(other) < problem.inertia(colours):
+                break
+            colours = other
+        return colours
 
     def _search(self, problem: Problem) -> _core.SequentialSearch:
         if getattr(self._local, "problem", None) is not problem:
@@ -77,3 +102,10 @@ class SequentialDescent(Descent):
             self._local.problem = problem
         search: _core.SequentialSearch = self._local.search
         return search
+
+
+def is_ejected(problem: Problem) -> bool:
+    """Whether pairs are so dense, on a problem so large, that ejection pays; see above."""
+    plain = problem.soft is None and problem.limits is None
+    many = problem.n_supernodes >= EJECTED_FROM and problem.n_features <= MANY_FEATURES
+    return plain and many and problem.graph.n_edges >= EDGES_PER_SUPERNODE * problem.n_supernodes
