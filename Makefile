@@ -10,7 +10,7 @@ TABLES := docs/_generated
 # Build tools live in the environment, so that rebuilding the core is incremental.
 INSTALL = $(PIP) install --no-build-isolation --editable
 
-.PHONY: demo test experiments coverage sanitize lint format docs bench bench-docs bench-dask bench-instructions clean help fuzz fuzz-core fuzz-files fuzz-faults stress
+.PHONY: demo test experiments certificates coverage sanitize lint format docs bench bench-docs bench-dask bench-instructions clean help fuzz fuzz-core fuzz-files fuzz-faults stress
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -126,6 +126,12 @@ experiments: $(VENV)/.test  ## run a plan of the paper (PLAN=smoke) and set the 
 
 bench: $(VENV)/.test  ## compare kempe, KSKM and unconstrained k-means (a few minutes)
 	$(BIN)/python benchmarks/compare.py $(ARGS)
+
+CERTIFICATES := docs/results/certificates
+certificates: $(VENV)/.test  ## certify all 346 instances of collections 1 to 3, and count who was optimal (hours; resumable)
+	$(BIN)/python benchmarks/certify.py all --store $(CERTIFICATES)/all.csv --out $(CERTIFICATES)/all.md $(ARGS)
+	$(BIN)/python benchmarks/certify_compare.py $(CERTIFICATES)/all.csv --collection COL1 --collection COL2 --collection COL3 --out $(CERTIFICATES)/optimal_all.md
+	$(BIN)/python benchmarks/best_known.py update --certificates $(CERTIFICATES)/all.csv --seconds 0
 
 bench-docs: $(VENV)/.test  ## measure every table of the documentation (wants a quiet machine)
 	$(BIN)/python benchmarks/compare.py --seeds 3 --out $(TABLES)/compare.md

@@ -138,6 +138,7 @@ def update(
     use_shared_data()
     table = BestKnown.read(path)
     lower = take_certified(table, certificates)
+    table.write(path)
     end = time.monotonic() + seconds
     tried = 0
     for instance in instances(only, least_clusters):

@@ -160,11 +160,17 @@ def _loss(certificate: OptimalityCertificate, solver: float) -> float:
 def instances(chosen: str) -> list[Instance]:
     """Instances of a table by its name."""
     if chosen == "collection1":
-        names = [name.split("/")[1] for name in datasets.names("COL1")]
-        return [("COL1", name, level) for name in names for level in datasets.levels("COL1")]
+        return _of_collection("COL1")
+    if chosen == "all":
+        return [i for collection in ("COL1", "COL2", "COL3") for i in _of_collection(collection)]
     if chosen == "unconstrained":
         return [(scaling, name, 0.0) for name in UNCONSTRAINED for scaling in SCALINGS]
     return list({"spread": SPREAD, "growth": GROWTH, "large": LARGE}[chosen])
+
+
+def _of_collection(collection: str) -> list[Instance]:
+    names = [name.split("/")[1] for name in datasets.names(collection)]
+    return [(collection, name, level) for name in names for level in datasets.levels(collection)]
 
 
 def read(path: Path) -> dict[tuple[Instance, float], Row]:
@@ -263,7 +269,7 @@ def summary(rows: Sequence[Row]) -> Section:
 
 def main(
     chosen: Annotated[
-        str, typer.Argument(help="collection1, spread, large, unconstrained or growth.")
+        str, typer.Argument(help="collection1, all, spread, large, unconstrained or growth.")
     ],
     limit: Annotated[float, typer.Option(help="Processor seconds for each instance.")] = 60.0,
     only: Annotated[str, typer.Option(help="Only instances whose name has this in it.")] = "",

@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import csv
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
+from itertools import product
 from pathlib import Path
 from statistics import fmean
 from typing import Annotated
@@ -29,6 +30,7 @@ AUTHORS = "KSKM, the authors' program"
 VERDICTS = ("optimal", "not optimal", "open", "no solution")
 
 Instance = tuple[str, float]
+"""Collection and name, and level of constraints."""
 
 
 @dataclass(frozen=True)
@@ -59,15 +61,18 @@ class Figures:
 
 def main(
     certificates: Annotated[Path, typer.Argument(help="Table that certify.py wrote as CSV.")],
-    collection: Annotated[str, typer.Option(help="Collection to look at.")] = "COL1",
+    collection: Annotated[
+        list[str] | None, typer.Option(help="Collection to look at; may be repeated. [COL1]")
+    ] = None,
     tolerance: Annotated[float, typer.Option(help="Relative gap that counts as optimal.")] = 1e-4,
     report: Annotated[Path, typer.Option(help="Report with our runs.")] = REPORT,
     out: Annotated[Path | None, typer.Option(help="Write a Markdown file.")] = None,
 ) -> None:
     """Count the instances on which each method was optimal."""
-    bounds = read_certificates(certificates, collection)
-    methods = read_report(report, collection)
-    authors = read_authors(shared() / "reference" / "kskm_authors.csv", collection)
+    collections = collection or ["COL1"]
+    bounds = read_certificates(certificates, collections)
+    methods = read_report(report, collections)
+    authors = read_authors(shared() / "reference" / "kskm_authors.csv", collections)
     methods |= {AUTHORS: authors} if authors.mean else {}
     sections = [comparison(kind, methods, bounds, tolerance) for kind in ("lowest", "mean")]
     show(sections)
@@ -75,14 +80,14 @@ def main(
         write_markdown(out, sections)
 
 
-def read_certificates(path: Path, collection: str) -> dict[Instance, Bounds]:
-    """Bounds of the instances of a collection, the best of all certificates of each."""
+def read_certificates(path: Path, collections: Sequence[str]) -> dict[Instance, Bounds]:
+    """Bounds of the instances of some collections, the best of all certificates of each."""
     found: dict[Instance, Bounds] = {}
     with path.open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
-            if row["collection"] == collection:
+            if row["collection"] in collections:
                 own = Bounds(float(row["lower_bound"]), float(row["inertia"]))
-                instance = row["name"], float(row["level"])
+                instance = f"{row['collection']}/{row['name']}", float(row["level"])
                 known = found.get(instance, own)
                 found[instance] = Bounds(
                     max(own.lower, known.lower), min(own.inertia, known.inertia)
@@ -90,30 +95,32 @@ def read_certificates(path: Path, collection: str) -> dict[Instance, Bounds]:
     return found
 
 
-def read_authors(path: Path, collection: str) -> Figures:
+def read_authors(path: Path, collections: Sequence[str]) -> Figures:
     """Figures of the authors' program over its seeds; none if there is no such file."""
     runs: dict[Instance, list[float]] = defaultdict(list)
     if path.is_file():
         with path.open(encoding="utf-8", newline="") as file:
             for row in csv.DictReader(file):
-                if row["collection"] == collection and row["status"] == "ok":
-                    runs[row["name"], float(row["level"])].append(float(row["inertia"]))
+                if row["collection"] in collections and row["status"] == "ok":
+                    instance = f"{row['collection']}/{row['name']}", float(row["level"])
+                    runs[instance].append(float(row["inertia"]))
     lowest = {instance: min(values) for instance, values in runs.items()}
     mean = {instance: fmean(values) for instance, values in runs.items()}
     return Figures(0.5e-6, dict(lowest), dict(mean))
 
 
-def read_report(path: Path, collection: str) -> dict[str, Figures]:
+def read_report(path: Path, collections: Sequence[str]) -> dict[str, Figures]:
     """Figures of our runs of each method."""
     tables = _Tables()
     tables.feed(path.read_text(encoding="utf-8"))
     methods: dict[str, Figures] = defaultdict(lambda: Figures(0.5e-2))
-    for kind, title in (("lowest", "lowest inertia of all seeds"), ("mean", "mean inertia")):
+    titles = {"lowest": "lowest inertia of all seeds", "mean": "mean inertia"}
+    for (kind, title), collection in product(titles.items(), collections):
         header, *rows = tables.found[f"{collection}: {title}"]
         for name, level, *cells in rows:
             for method, cell in zip(header[2:], cells, strict=True):
                 value = None if cell == "–" else float(cell.replace(",", ""))
-                getattr(methods[method], kind)[name, float(level)] = value
+                getattr(methods[method], kind)[f"{collection}/{name}", float(level)] = value
     return dict(methods)
 
 

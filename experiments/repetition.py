@@ -62,6 +62,20 @@ class Repetition:
         there = self.rule.directions(*(np.round(side, self.decimals) for side in paper))
         return float(np.mean((here == there) | (np.isnan(here) & np.isnan(there))))
 
+    def interval(self) -> tuple[float, float] | None:
+        """Give what experiments like the paper's give, in 95 of 100 cases.
+
+        ``None`` with fewer than twice as many seeds as the paper has: drawn from so few, the best
+        of ten would be too high.
+        """
+        if min(len(cell.seeds & base.seeds) for cell, base in self.pairs) < 2 * PAPER_SEEDS:
+            return None
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)
+            numbers, _ = self._numbers(np.random.default_rng(_SEED), like_paper=True)
+        low, high = np.nanquantile(numbers, (0.025, 0.975))
+        return float(low), float(high)
+
     def _numbers(self, rng: np.random.Generator, *, like_paper: bool) -> tuple[Floats, Floats]:
         """Numbers of the method and of the baseline, one of each per experiment."""
         drawn = [self._drawn(*pair, rng, like_paper=like_paper) for pair in self.pairs]

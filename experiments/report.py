@@ -9,6 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from experiments.claims import claims_page
 from experiments.latex import paper_table
 from experiments.multiples import BASELINE
 from experiments.page import html_page
@@ -27,7 +28,9 @@ from kempe.storage import replacing
 
 
 def write_report(stores: Sequence[str | PathLike[str]], folder: str | PathLike[str]) -> Path:
-    """Write ``report.html`` and, for tables, tests and agreement, LaTeX, CSV and Markdown files.
+    """Write ``report.html``, ``claims.md`` and files of tables, tests and agreement.
+
+    LaTeX, CSV and Markdown.
 
     Parameters
     ----------
@@ -52,6 +55,7 @@ def write_report(stores: Sequence[str | PathLike[str]], folder: str | PathLike[s
         write_text(target / "tables" / f"{table.spec.name}.tex", paper_table(table))
     write_comparisons(target / "comparisons.csv", comparisons)
     write_text(target / "summary.md", markdown_summary(runs, tables, comparisons))
+    write_text(target / "claims.md", claims_page(runs.summary, tables))
     page = target / "report.html"
     write_text(page, html_page(runs, tables, comparisons))
     return page

@@ -34,6 +34,9 @@ class TableSpec:
         Quantities, each with the kind of number and the rule for agreement.
     decimals
         Digits after the point in multiples and rates.
+    claimed
+        Methods of which the paper claims that they are slower or faster than the baseline; others
+        have no direction. All have one if ``None``.
     """
 
     name: str
@@ -41,6 +44,7 @@ class TableSpec:
     parts: Sequence[tuple[Quantity, Kind, Rule]]
     variant: str = MAIN
     decimals: int = 2
+    claimed: tuple[str, ...] | None = None
 
 
 SPECS = (
@@ -49,7 +53,14 @@ SPECS = (
     TableSpec("inertia", "Inertia as multiple of KSKM", [("inertia", "multiple", MULTIPLE)]),
     TableSpec("inertia-col4", "Inertia on collection 4", [("inertia", "absolute", INERTIA)]),
     TableSpec("time", "CPU time as multiple of KSKM", [("time", "multiple", TIME)]),
-    TableSpec("time-col4", "CPU seconds on collection 4", [("time", "absolute", TIME)]),
+    # Integer programs are slow on large data and KSKM is not: that is what the paper claims. If
+    # COP-K-Means, compiled, takes longer than KSKM, compiled, that is no claim about methods.
+    TableSpec(
+        "time-col4",
+        "CPU seconds on collection 4",
+        [("time", "absolute", TIME)],
+        claimed=("KSKM_E", "PCCC", "BLPKMCC"),
+    ),
     TableSpec(
         "no-mutation",
         "Without mutation, as multiple of KSKM",
@@ -293,10 +304,11 @@ def _cells(spec: TableSpec, summary: Summary) -> Iterator[TableCell]:
                 cell = TableCell(
                     *(dataset, level, quantity, method, paper, ours[method]), *verdict, given
                 )
+                again = None
                 if cell.direction is not None:
                     again = _repetition(spec, summary, cell, kind, rule)
                     cell = replace(cell, repeatable=again.agreement())
-                yield replace(cell, cause=_cause(cell)) if cell.differs else cell
+                yield replace(cell, cause=_cause(spec, cell, again)) if cell.differs else cell
 
 
 def _repetition(
@@ -308,9 +320,10 @@ def _repetition(
     return Repetition(runs, cell.quantity, kind, rule, spec.decimals, alone)
 
 
-def _cause(cell: TableCell) -> Cause | None:
+def _cause(spec: TableSpec, cell: TableCell, again: Repetition | None) -> Cause | None:
     assert cell.ours is not None
     assert cell.paper is not None
+    no_mean = again is not None and again.kind == "best"
     return cause_of(
         Difference(
             cell.dataset,
@@ -319,6 +332,8 @@ def _cause(cell: TableCell) -> Cause | None:
             cell.paper,
             in_size=cell.size is False,
             rounded=cell.rounded,
+            unit=10.0**-spec.decimals,
+            repeated=again.interval() if again is not None and no_mean else None,
         )
     )
 
@@ -357,12 +372,15 @@ def _judge(
         return Verdict()
     if math.isnan(ours.value):  # all runs failed, which disagrees unless the paper's did too
         agrees = None if paper_rate == 0 else False
-        directed = agrees is not None and method != BASELINE
+        claimed = spec.claimed is None or method in spec.claimed
+        directed = agrees is not None and method != BASELINE and claimed
         return Verdict(agrees, agrees if directed else None, directed)
     size = rule.same_size(ours.value, paper)
     if method == BASELINE or paper_base is None:
         return Verdict(size)
     if ours_base is None or math.isnan(ours_base.value):
+        return Verdict(size)
+    if spec.claimed is not None and method not in spec.claimed:
         return Verdict(size)
     here = rule.direction(ours.value, ours_base.value)
     there = rule.direction(paper, paper_base)

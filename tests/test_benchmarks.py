@@ -432,10 +432,12 @@ def test_optimal_instances_are_counted_in_the_report_and_for_the_authors(script,
     header = "collection,name,level,inertia,lower_bound\n"
     rows = ["COL3,n500-k2,0.05,2000,1900", "COL3,n500-k2,0.05,2100,2000", "COL1,iris,0.05,1,1"]
     table.write_text(header + "\n".join(rows))
-    bounds = compare.read_certificates(table, "COL3")
-    assert bounds == {("n500-k2", 0.05): compare.Bounds(2000.0, 2000.0)}
-    known = compare.read_authors(authors / "reference" / "kskm_authors.csv", "COL3")
-    methods = compare.read_report(compare.REPORT, "COL3") | {compare.AUTHORS: known}
+    bounds = compare.read_certificates(table, ["COL3"])
+    assert bounds == {("COL3/n500-k2", 0.05): compare.Bounds(2000.0, 2000.0)}
+    assert len(compare.read_certificates(table, ["COL1", "COL3"])) == 2
+    known = compare.read_authors(authors / "reference" / "kskm_authors.csv", ["COL3"])
+    methods = compare.read_report(compare.REPORT, ["COL1", "COL3"]) | {compare.AUTHORS: known}
+    assert ("COL1/iris", 0.05) in methods["kempe"].mean
     assert {"kempe", "KSKM", "PCCC"} < set(methods)
     for kind, verdict in (("lowest", "optimal"), ("mean", "not optimal")):
         section = compare.comparison(kind, methods, bounds, 1e-4)
@@ -468,6 +470,7 @@ def test_the_spread_of_certified_instances_covers_sizes_and_levels(script):
     spread = certify.instances("spread")
     assert len(set(spread)) == 30
     assert len(certify.instances("collection1")) == 100
+    assert len(set(certify.instances("all"))) == 346
     for collection, name, level in spread:
         assert datasets.describe(f"{collection}/{name}")
         assert level in datasets.levels(collection)

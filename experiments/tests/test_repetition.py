@@ -74,3 +74,17 @@ def test_rates_of_success_scatter_like_binomials():
 
 def test_failing_always_is_repeated_for_sure():
     assert agreement([None] * 4, [10.0] * 4) == 1.0
+
+
+def test_the_interval_is_what_the_best_of_ten_runs_scatters_over():
+    rng = np.random.default_rng(0)
+    runs = [float(value) for value in rng.uniform(1, 2, 40)]
+    again = Repetition([(cell(runs), cell([1.0] * 40))], "inertia", "best", MULTIPLE, decimals=2)
+    low, high = again.interval()
+    wanted = [min(rng.choice(runs, 10)) for _ in range(4000)]
+    np.testing.assert_allclose([low, high], np.quantile(wanted, (0.025, 0.975)), atol=0.05)
+
+
+def test_too_few_seeds_give_no_interval():
+    again = Repetition([(cell([1.0] * 19), cell([1.0] * 40))], "inertia", "best", MULTIPLE, 2)
+    assert again.interval() is None

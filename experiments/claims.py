@@ -1,0 +1,409 @@
+"""What the paper claims in words, claim by claim, with what its tables and our runs say to it.
+
+A claim is broken down to comparisons of two methods in the cells of one table. A comparison is
+counted in our cells and in the paper's own, and the share of ours in which it is so gives the
+verdict. Nothing here is a number of its own: all are read from the tables.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from experiments.multiples import BASELINE
+from experiments.tables import PaperTable, TableCell
+from kempe.bench.plan import MAIN
+from kempe.bench.summary import Quantity, Summary
+
+Tables = Mapping[str, PaperTable]
+
+# Verdicts, and the share of the cells above which they are given.
+VERDICTS = ((0.9, "holds"), (0.7, "holds mostly"), (0.3, "holds in part"), (0.0, "does not hold"))
+
+# Inertia within this share is comparable; below this share beyond the best known it is near it.
+COMPARABLE = 0.02
+NEAR = 0.01
+
+
+class Count(NamedTuple):
+    """In how many cells something is so: in ours, in the paper's, and of how many.
+
+    The paper's are unknown where it has no such number.
+    """
+
+    ours: int
+    paper: int | None
+    cells: int
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A sentence, and the cells that it rests on; ``None`` if there is nothing to count."""
+
+    words: str
+    count: Count | None
+
+
+@dataclass(frozen=True)
+class Relation:
+    """How two numbers compare.
+
+    Attributes
+    ----------
+    words
+        Between the names of the methods.
+    holds
+        Whether the first number and the second are so.
+    """
+
+    words: str
+    holds: Callable[[float, float], bool]
+
+
+LOWER = Relation("below", lambda one, other: one < other)
+HIGHER = Relation("above", lambda one, other: one > other)
+NOT_HIGHER = Relation("at most", lambda one, other: one <= other * (1 + 1e-6))
+NOT_LOWER = Relation("at least", lambda one, other: one >= other * (1 - 1e-6))
+ALIKE = Relation(
+    f"within {100 * COMPARABLE:g} % of", lambda one, other: abs(one / other - 1) <= COMPARABLE
+)
+
+
+@dataclass(frozen=True)
+class Compare:
+    """Two methods in all cells of a table that have both, here and in the paper.
+
+    Attributes
+    ----------
+    table, quantity
+        Where to look.
+    method, relation, other
+        What is claimed.
+    rows
+        Names of data sets or collections; all if empty.
+    """
+
+    table: str
+    quantity: Quantity
+    method: str
+    relation: Relation
+    other: str = BASELINE
+    rows: tuple[str, ...] = ()
+
+    def finding(self, summary: Summary, tables: Tables) -> Finding:
+        """Count cells, and give the mean ratio."""
+        found = [pair for pair in self._pairs(tables[self.table]) if pair is not None]
+        decimals = tables[self.table].spec.decimals
+        count = Count(
+            sum(self.relation.holds(*np.round(ours, decimals).tolist()) for ours, _ in found),
+            sum(self.relation.holds(*paper) for _, paper in found),
+            len(found),
+        )
+        claim = f"{_what(self.quantity)} of `{self.method}` {self.relation.words} `{self.other}`"
+        if not found:
+            return Finding(f"{claim}: no runs", None)
+        ours, paper = (
+            math.exp(np.mean([math.log(pair[side][0] / pair[side][1]) for pair in found]))
+            for side in (0, 1)
+        )
+        return Finding(
+            f"{claim}: {count.ours} of {count.cells} cells (paper {count.paper}), "
+            f"ratio {ours:.3g} ({paper:.3g})",
+            count,
+        )
+
+    def _pairs(
+        self, table: PaperTable
+    ) -> list[tuple[tuple[float, float], tuple[float, float]] | None]:
+        cells = table.lookup()
+        return [
+            _both(
+                cells.get((dataset, level, self.quantity, self.method)),
+                cells.get((dataset, level, self.quantity, self.other)),
+            )
+            for dataset, level in table.rows
+            if not self.rows or dataset in self.rows
+        ]
+
+
+@dataclass(frozen=True)
+class Succeeds:
+    """A method finds a clustering in at least this share of its runs, cell by cell."""
+
+    method: str
+    share: float
+    tables: tuple[str, ...] = ("success-rate", "success-rate-col4")
+    rows: tuple[str, ...] = ()
+    seldom: bool = False
+
+    def finding(self, summary: Summary, tables: Tables) -> Finding:
+        """Count cells, and give the lowest rate."""
+        rates = [
+            (cell.ours.value, cell.paper)
+            for name in self.tables
+            for cell in tables[name].cells
+            if (cell.quantity, cell.method) == ("success", self.method)
+            and (not self.rows or cell.dataset in self.rows)
+            and cell.ours is not None
+            and cell.paper is not None
+        ]
+        words = "less than" if self.seldom else "at least"
+        claim = f"`{self.method}` succeeds in {words} {100 * self.share:g} % of its runs"
+        if not rates:
+            return Finding(f"{claim}: no runs", None)
+        sides = list(zip(*rates, strict=True))
+        ours, paper = ([(rate >= self.share) != self.seldom for rate in side] for side in sides)
+        lowest = [min(side) for side in sides]
+        return Finding(
+            f"{claim}: {sum(ours)} of {len(rates)} cells (paper {sum(paper)}), lowest rate "
+            f"{lowest[0]:.2f} ({lowest[1]:.2f})",
+            Count(sum(ours), sum(paper), len(rates)),
+        )
+
+
+@dataclass(frozen=True)
+class NearBest:
+    """A method's mean inertia against the lowest that is known of each instance."""
+
+    method: str
+
+    def finding(self, summary: Summary, tables: Tables) -> Finding:
+        """Count the instances within one per cent."""
+        gaps = np.array(
+            [
+                cell.mean("inertia") / lowest - 1
+                for (dataset, level), lowest in best_known().items()
+                if (cell := summary.cell(MAIN, dataset, level, self.method)) is not None
+                and cell.solved
+                and lowest > 0
+            ]
+        )
+        claim = f"mean inertia of `{self.method}` within {100 * NEAR:g} % of the lowest known"
+        if not gaps.size:
+            return Finding(f"{claim}: no runs", None)
+        near = int(np.count_nonzero(gaps <= NEAR))
+        return Finding(
+            f"{claim}: {near} of {gaps.size} instances, above it by {100 * gaps.mean():.2f} % on "
+            f"average and {100 * np.median(gaps):.3f} % in the median",
+            Count(near, None, gaps.size),
+        )
+
+
+Evidence: TypeAlias = Compare | Succeeds | NearBest
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What the paper says, in our words, and what to look at.
+
+    Attributes
+    ----------
+    place
+        Where it says so.
+    evidence
+        What the verdict rests on.
+    beside
+        What is shown with it.
+    """
+
+    place: str
+    words: str
+    evidence: Sequence[Evidence]
+    beside: Sequence[Evidence] = ()
+
+
+_INTEGER = ("KSKM_E", "PCCC", "BLPKMCC")
+_COLLECTIONS = ("COL1", "COL2", "COL3")
+
+CLAIMS = (
+    Claim(
+        "abstract; 3.2",
+        "KSKM finds partitions that are near the optimum.",
+        [NearBest("KSKM")],
+        beside=[NearBest(method) for method in (*_INTEGER, "COPKM_P")],
+    ),
+    Claim(
+        "abstract; conclusion",
+        "On large data KSKM is more accurate than the state of the art, and faster.",
+        [
+            *(Compare("inertia-col4", "inertia", "KSKM", NOT_HIGHER, other) for other in _INTEGER),
+            *(Compare("time-col4", "time", "KSKM", LOWER, other) for other in _INTEGER),
+        ],
+    ),
+    Claim(
+        "3.2, success",
+        "All methods but COPKM find clusterings, and COPKM fails often.",
+        [
+            *(Succeeds(method, 0.9) for method in ("KSKM", *_INTEGER, "COPKM_P")),
+            Succeeds("COPKM", 0.9, seldom=True),
+        ],
+    ),
+    Claim(
+        "3.2, success",
+        "The order of DSATUR mends what COPKM suffers from.",
+        [
+            Compare("success-rate", "success", "COPKM_P", NOT_LOWER, "COPKM"),
+            Succeeds("COPKM_P", 0.93, tables=("success-rate",)),
+        ],
+    ),
+    Claim(
+        "3.2, inertia",
+        "COP-K-Means and BLPKMCC end at higher inertia.",
+        [
+            Compare("inertia", "inertia", method, HIGHER, rows=_COLLECTIONS)
+            for method in ("COPKM", "COPKM_P", "BLPKMCC")
+        ],
+    ),
+    Claim(
+        "3.2, inertia",
+        "KSKM reaches inertia comparable to that of KSKM_E and PCCC.",
+        [
+            Compare("inertia", "inertia", method, ALIKE, rows=_COLLECTIONS)
+            for method in ("KSKM_E", "PCCC")
+        ],
+    ),
+    Claim(
+        "3.2, collection 4",
+        "On the largest data the integer programs end above KSKM and above COP-K-Means.",
+        [
+            *(Compare("inertia-col4", "inertia", method, HIGHER) for method in ("PCCC", "BLPKMCC")),
+            Compare("inertia-col4", "inertia", "PCCC", HIGHER, "COPKM_P"),
+        ],
+    ),
+    Claim(
+        "3.2, time",
+        "KSKM takes less time than PCCC, and an acceptable amount more than COP-K-Means.",
+        [
+            Compare("time", "time", "PCCC", HIGHER, rows=_COLLECTIONS),
+            Compare("time", "time", "COPKM_P", LOWER, rows=_COLLECTIONS),
+        ],
+    ),
+    Claim(
+        "3.2, time on collection 4",
+        "KSKM_E and PCCC are slow on large data, and KSKM is fast.",
+        [Compare("time-col4", "time", method, HIGHER) for method in _INTEGER],
+    ),
+    Claim(
+        "3.2, summary",
+        "KSKM_E improves on KSKM.",
+        [Compare("inertia", "inertia", "KSKM_E", NOT_HIGHER, rows=_COLLECTIONS)],
+    ),
+    Claim(
+        "3.3",
+        "Without mutation KSKM ends slightly above KSKM_E and PCCC, orders of magnitude sooner.",
+        [
+            *(Compare("no-mutation", "inertia", method, NOT_HIGHER) for method in _INTEGER[:2]),
+            *(Compare("no-mutation", "time", method, HIGHER) for method in _INTEGER[:2]),
+        ],
+    ),
+    Claim(
+        "3.3",
+        "Without mutation KSKM_E is comparable to PCCC in inertia, in less time.",
+        [
+            Compare("no-mutation", "inertia", "KSKM_E", ALIKE, "PCCC"),
+            Compare("no-mutation", "time", "KSKM_E", LOWER, "PCCC"),
+        ],
+    ),
+    Claim(
+        "3.4",
+        "Without perturbation inertia is higher.",
+        [
+            Compare("reposition", "inertia", "KSKM_repo", HIGHER),
+            Compare("reposition", "inertia", "KSKM_E_repo", HIGHER, "KSKM_E"),
+        ],
+    ),
+    Claim(
+        "3.5",
+        "Where cannot-link pairs are dense and clusters few, KSKM is at its weakest, and exact "
+        "assignments help.",
+        [
+            Compare("no-must-link", "success", "KSKM_E", NOT_LOWER),
+            Compare("no-must-link", "inertia", "KSKM_E", LOWER),
+            Succeeds("KSKM", 0.9, tables=("no-must-link",), seldom=True),
+        ],
+    ),
+    Claim(
+        "appendix, S_MDEClust",
+        "S_MDEClust searches longer, for lower inertia at a price that only small data can pay.",
+        [
+            Compare("smde-inertia", "inertia", "S_MDEClust", ALIKE),
+            Compare("smde-time", "time", "S_MDEClust", HIGHER),
+        ],
+    ),
+)
+
+
+def claims_page(summary: Summary, tables: Sequence[PaperTable]) -> str:
+    """Write all claims as Markdown, with what was found and a verdict."""
+    by_name = {table.spec.name: table for table in tables}
+    lines = [
+        "# What the paper claims, and what our runs say",
+        "",
+        "Written by `python -m experiments report`, from the runs alone. A claim is broken down to "
+        "comparisons in the cells of the paper's tables, ours rounded to its digits; in brackets, "
+        "the same in the paper's own numbers. Ratios are geometric means over those cells. The "
+        "verdict is the share of our cells in which the comparisons come out as claimed, "
+        "beside that of the paper's own: "
+        + ", ".join(f"from {100 * share:g} % on *{words}*" for share, words in VERDICTS[:-1])
+        + ", else *does not hold*. CPU times are of compiled code, HiGHS and OR-Tools here, of "
+        "Python and Gurobi in the paper.",
+        "",
+        "| claim | where | measured here (in the paper) | verdict |",
+        "|---|---|---|---|",
+    ]
+    lines += [_line(claim, summary, by_name) for claim in CLAIMS]
+    return "\n".join(lines) + "\n"
+
+
+def _line(claim: Claim, summary: Summary, tables: Tables) -> str:
+    findings, beside = (
+        [item.finding(summary, tables) for item in items]
+        for items in (claim.evidence, claim.beside)
+    )
+    measured = "; ".join(finding.words for finding in [*findings, *beside])
+    return f"| {claim.words} | {claim.place} | {measured} | {verdict(findings)} |"
+
+
+def verdict(findings: Sequence[Finding]) -> str:
+    """Judge a claim by its findings, each of which counts as much as the others."""
+    counts = [found.count for found in findings if found.count is not None]
+    if not counts:
+        return "not measured"
+    ours = float(np.mean([count.ours / count.cells for count in counts]))
+    paper = [count.paper / count.cells for count in counts if count.paper is not None]
+    words = next(words for share, words in VERDICTS if ours >= share)
+    there = f"; paper {100 * np.mean(paper):.0f} %" if paper else ""
+    return f"**{words}** ({100 * ours:.0f} %{there})"
+
+
+def _what(quantity: Quantity) -> str:
+    return {"inertia": "inertia", "time": "CPU time", "success": "success", "ari": "ARI"}[quantity]
+
+
+def _both(
+    one: TableCell | None, other: TableCell | None
+) -> tuple[tuple[float, float], tuple[float, float]] | None:
+    """Numbers of two methods, ours and the paper's; ``None`` unless there are all four."""
+    if one is None or other is None or one.ours is None or other.ours is None:
+        return None
+    numbers = (one.ours.value, other.ours.value, one.paper, other.paper)
+    if any(number is None or not number > 0 for number in numbers):
+        return None
+    ours_one, ours_other, paper_one, paper_other = (float(number or 0) for number in numbers)
+    return (ours_one, ours_other), (paper_one, paper_other)
+
+
+def best_known() -> dict[tuple[str, float], float]:
+    """Give the lowest inertia that is known of each instance of collections 1 to 3."""
+    path = Path(__file__).parents[1] / "benchmarks" / "best_known.csv"
+    with path.open(encoding="utf-8", newline="") as file:
+        return {
+            (row["dataset"], float(row["level"])): float(row["inertia"])
+            for row in csv.DictReader(file)
+        }
