@@ -49,6 +49,19 @@ WITH_PAIRS = (
     "COL2/n300-k50-s30",
 )
 LEVELS = (0.05, 0.1, 0.15, 0.2)
+# Larger ones, with their levels: twenty cells with the two kinds of limits of the others.
+LARGER = (
+    ("COL3/n500-k10", 0.05),
+    ("COL3/n500-k20", 0.1),
+    ("COL3/n1000-k10", 0.05),
+    ("COL3/n1000-k20", 0.05),
+    ("COL3/n1000-k50", 0.05),
+    ("COL3/n2000-k10", 0.05),
+    ("COL3/n2000-k20", 0.05),
+    ("COL3/n2000-k50", 0.1),
+    ("COL3/n5000-k10", 0.05),
+    ("COL3/n5000-k20", 0.05),
+)
 
 app = typer.Typer(help=__doc__, add_completion=False)
 Out = Annotated[Path | None, typer.Option(help="Also write the table as Markdown.")]
@@ -74,6 +87,8 @@ KINDS = (
     Kind("20 %", _about(0.2)),
     Kind("at most 1.5", lambda n, k: (None, int(1.5 * n / k))),
 )
+# For starts, one more.
+AT_LEAST_HALF = Kind("at least 0.5", lambda n, k: (int(0.5 * n / k), None))
 
 
 def _timed(work: Callable[[], Any]) -> tuple[Any, float]:
@@ -195,13 +210,17 @@ class Program:
             both = sparse.coo_array((np.ones(edges.size), ends), shape=(len(edges), n))
             self.rules.append(LinearConstraint(sparse.kron(both, sparse.eye_array(k)), -np.inf, 1))
 
-    def best_of(self, starts: list[NDArray[Any]], seconds: float) -> float:
-        """Lowest inertia over starts."""
-        return min(self._descend(start, seconds) for start in starts)
+    def best_of(self, starts: list[NDArray[Any]], seconds: float, limit: float) -> float:
+        """Lowest inertia over starts, of which none begins after the limit."""
+        began, best = time.process_time(), np.inf
+        for start in starts:
+            if time.process_time() - began < limit:
+                best = min(best, self._descend(start, seconds, began + limit))
+        return best
 
-    def _descend(self, centroids: NDArray[Any], seconds: float) -> float:
+    def _descend(self, centroids: NDArray[Any], seconds: float, end: float) -> float:
         problem, best = self.problem, np.inf
-        for _ in range(100):
+        while time.process_time() < end:
             costs = problem.costs(np.ascontiguousarray(centroids))
             found = milp(
                 costs.ravel(),
@@ -221,7 +240,7 @@ class Program:
 
 
 def _with_pairs(
-    data: datasets.Dataset, kind: Kind, restarts: int, seconds: float
+    data: datasets.Dataset, kind: Kind, restarts: int, seconds: float, limit: float
 ) -> tuple[float, float, float]:
     """Our inertia over that of the program, and CPU seconds of both."""
     X, k = data.X, data.n_clusters
@@ -231,7 +250,7 @@ def _with_pairs(
     limits = SizeLimits.of(low, high, len(X), k)
     problem = Problem.build(X, data.constraints, n_clusters=k, limits=limits)
     starts = [start - problem.shift for start in _starts(X, k, restarts)]
-    best, other = _timed(lambda: Program(problem).best_of(starts, seconds))
+    best, other = _timed(lambda: Program(problem).best_of(starts, seconds, limit))
     return model.inertia_ / best, own, other
 
 
@@ -239,30 +258,33 @@ def _with_pairs(
 def pairs(
     restarts: Annotated[int, typer.Option(min=1, help="Restarts of the program.")] = 10,
     seconds: Annotated[float, typer.Option(help="For one program.")] = 20.0,
+    limit: Annotated[float, typer.Option(help="CPU seconds of all programs of a cell.")] = 300.0,
     only: Annotated[str, typer.Option(help="Part of the names of sets.")] = "",
-    levels: Annotated[str, typer.Option(help="Levels, with commas.")] = "0.05,0.1,0.15,0.2",
+    larger: Annotated[bool, typer.Option(help="Collection 3 instead.")] = False,
     out: Out = None,
 ) -> None:
     """Sizes with pairs, beside an integer program."""
-    rows, ratios, speeds = [], [], []
-    for name in WITH_PAIRS:
-        for level in map(float, levels.split(",")):
-            if only not in name:
+    rows, ratios, speeds, unsolved = [], [], [], 0
+    both = [(name, level) for name in WITH_PAIRS for level in LEVELS]
+    for name, level in LARGER if larger else both:
+        if only not in name:
+            continue
+        data = datasets.load(name, level)
+        for kind in (KINDS[0], KINDS[2]):
+            cell = [name, f"{level:g}", kind.name]
+            try:
+                ratio, own, other = _with_pairs(data, kind, restarts, seconds, limit)
+            except (InfeasibleConstraintsError, NoSolutionFoundError):
                 continue
-            data = datasets.load(name, level)
-            for kind in (KINDS[0], KINDS[2]):
-                cell = [name, f"{level:g}", kind.name]
-                try:
-                    ratio, own, other = _with_pairs(data, kind, restarts, seconds)
-                except (InfeasibleConstraintsError, NoSolutionFoundError) as error:
-                    rows.append([*cell, str(error)[:60], "", ""])
-                    continue
-                ratios.append(ratio)
-                speeds.append(other / own)
-                rows.append([*cell, f"{ratio:.4f}", f"{own:.2f}", f"{other:.1f}"])
+            unsolved += ratio == 0.0
+            ratios += [ratio] if ratio else []
+            speeds.append(other / own)
+            rows.append([*cell, f"{ratio:.4f}" if ratio else "–", f"{own:.2f}", f"{other:.1f}"])
+            print(*rows[-1], flush=True)
     title = (
-        f"sizes with pairs, {len(ratios)} cells: {_mean(ratios):.4f} of the program, at worst "
-        f"{max(ratios):.4f}, {_mean(speeds):.1f} times faster"
+        f"sizes with pairs, {len(rows)} cells: {_mean(ratios):.4f} of the program, at worst "
+        f"{max(ratios):.4f}, {_mean(speeds):.1f} times faster; the program, given {limit:g} CPU "
+        f"seconds, has nothing in {unsolved} cells"
     )
     columns = ["data", "level", "sizes", "inertia", "CPU s", "program CPU s"]
     _report([Section(title, columns, rows)], out)
@@ -280,7 +302,7 @@ def starts(
         for level in LEVELS:
             data = datasets.load(name, level)
             k = data.n_clusters
-            for kind in KINDS:
+            for kind in (*KINDS, AT_LEAST_HALF):
                 low, high = kind.limits(len(data.X), k)
                 model = KempeKMeans(
                     k,
@@ -299,6 +321,7 @@ def starts(
                 except NoSolutionFoundError:
                     spent = time.process_time() - began
                     rows.append([name, f"{level:g}", kind.name, f"{spent:.1f}"])
+                    print(*rows[-1], flush=True)
     title = f"starts: {found} cells with a clustering, {proven} with a proof, {len(rows)} open"
     _report([Section(title, ["data", "level", "sizes", "CPU s"], rows)], out)
 

@@ -75,6 +75,10 @@ class SizeLimits:
         """Whether all clusters have the same limits, so that their numbers mean nothing."""
         return bool((self.least == self.least[0]).all() and (self.most == self.most[0]).all())
 
+    def sizes_of(self, labels: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+        """Rows of each cluster."""
+        return np.bincount(labels, minlength=self.n_clusters)
+
     def excess(self, sizes: NDArray[np.integer[Any]]) -> NDArray[np.integer[Any]]:
         """By how many rows clusters of some sizes break their limits; 0 where they do not."""
         return np.asarray(np.maximum(0, np.maximum(self.least - sizes, sizes - self.most)))

@@ -13,7 +13,7 @@ import pytest
 import kempe
 from kempe import Constraints
 from kempe.bench import Plan, Store, run
-from kempe.bench.comparison import MethodComparison, _fewest_seeds
+from kempe.bench.comparison import MethodComparison, _fewest_seeds, sized_methods
 from kempe.bench.execution import rand_index
 from kempe.bench.own import OwnData, load_own
 from kempe.bench.plan import Experiment, parse_plan
@@ -298,3 +298,14 @@ def test_labels_that_are_no_clustering_are_a_failure(scale, labels, reason):
     found = kempe.compare(data, 2, methods=[Fixed], options=options, seeds=1, workers=1)
     assert found.failed
     assert found.records[0].reason.startswith(reason)
+
+
+def test_sizes_go_to_methods_that_know_them_and_to_no_others(data):
+    sizes = {"size_min": 0.3, "size_max": 30}
+    found = kempe.compare(data.X, 3, methods=["kempe"], seeds=1, workers=1, **sizes)
+    assert found.outcomes[0].solved == 1
+    free = kempe.compare(data.X, 3, methods=["kempe"], seeds=1, workers=1)
+    assert found.outcomes[0].best >= free.outcomes[0].best * (1 - 1e-9)
+    with pytest.raises(ValueError, match="KSKM knows no sizes of clusters"):
+        kempe.compare(data.X, 3, methods=["kempe", "KSKM"], size_max=25)
+    assert sized_methods()[0] == "kempe"

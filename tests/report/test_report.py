@@ -233,3 +233,17 @@ def test_a_page_says_that_pairs_cost_nothing_and_shows_no_address_of_an_object()
     page = model.fit(X, must_link=[(0, 2)], cannot_link=[(0, 1)]).result_.to_html()
     assert "<b>the same</b><span>that of k-means without constraints" in page
     assert "object at 0x" not in page
+
+
+def test_the_page_tells_what_limits_on_sizes_cost(case):
+    free = KempeKMeans(3, random_state=0).fit(case.X, constraints=case.constraints)
+    limits = {"size_min": 19, "size_max": 21}
+    tight = KempeKMeans(3, random_state=0, **limits).fit(case.X, constraints=case.constraints)
+    cost = Report.of(tight.result_).limit_cost
+    assert cost.free == pytest.approx(free.inertia_, rel=1e-6)
+    assert cost.share == pytest.approx(tight.inertia_ / free.inertia_ - 1, abs=1e-6)
+    page = tight.result_.to_html()
+    assert "Clusters were to have at least 19 and at most 21 rows" in page
+    assert f"so that they cost {100 * cost.share:.2f} %" in page
+    assert Report.of(free.result_).limit_cost is None
+    assert "Clusters were to have" not in free.result_.to_html()

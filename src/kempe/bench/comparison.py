@@ -30,6 +30,7 @@ from kempe.bench.wording import markdown_cell
 from kempe.constraints import Constraints
 from kempe.fit_arguments import as_constraints
 from kempe.methods import canonical, names, takes_soft_pairs
+from kempe.sizes import SizeLimits
 from kempe.storage import replacing
 
 if TYPE_CHECKING:
@@ -37,6 +38,9 @@ if TYPE_CHECKING:
 
 Method = Any
 """The name of a method, a class of estimators, or an estimator."""
+
+# Another program for clusters of limited sizes, which may be installed.
+SIZED_RIVAL = "k_means_constrained:KMeansConstrained"
 
 FORMATS = ("pdf", "svg", "png")
 SIGNIFICANT = 0.05
@@ -240,6 +244,8 @@ def compare(
     cannot_link: object = None,
     constraints: Constraints | None = None,
     y: ArrayLike | None = None,
+    size_min: float | None = None,
+    size_max: float | None = None,
     methods: Sequence[Method] | Mapping[str, Method] = ("kempe", "KSKM", "PCCC"),
     seeds: int = 10,
     time_limit: float = 60.0,
@@ -269,6 +275,10 @@ def compare(
     y
         True labels, if they are known, for the adjusted Rand index; -1, missing values and the
         words for them stand for unknown ones, whose rows it leaves out.
+    size_min, size_max
+        Fewest and most rows of a cluster, a number or a share of all rows below 1. Of the named
+        methods only ``"kempe"`` knows sizes; those of one's own must have these parameters, as
+        ``"k_means_constrained:KMeansConstrained"`` does, which knows no pairs.
     methods
         Names of ``kempe.methods``, ``"module:Class"``, classes of estimators, or estimators, which
         are copied for each run; as a mapping, with the names that they shall have. The others are
@@ -302,7 +312,7 @@ def compare(
             methods=list(wanted),
             datasets=[data.key],
             seeds=range(seeds),
-            options=options or {},
+            options=_with_sizes(wanted, options or {}, data.n_rows, size_min, size_max),
             time_limit=time_limit,
             own=[data],
             packed={name: packed(own) for name, own in wanted.items() if own is not None},
@@ -330,6 +340,28 @@ def _check_soft(pairs: Constraints, wanted: list[str]) -> None:
         )
 
 
+def _with_sizes(
+    wanted: Mapping[str, Any],
+    options: Mapping[str, Mapping[str, Any]],
+    n_rows: int,
+    size_min: float | None,
+    size_max: float | None,
+) -> Mapping[str, Mapping[str, Any]]:
+    """Add limits on sizes, in rows, to the options of all methods."""
+    limits = SizeLimits.of(size_min, size_max, n_rows, 1)
+    if limits is None:
+        return options
+    for name, own in wanted.items():
+        if own is None and name != "kempe" and not is_own(name):
+            raise ValueError(
+                f"{name} knows no sizes of clusters; with sizes, compare takes kempe and methods "
+                f"of your own that have size_min and size_max, such as {SIZED_RIVAL}"
+            )
+    said = {"size_min": (size_min, limits.least), "size_max": (size_max, limits.most)}
+    sizes = {name: int(rows[0]) for name, (value, rows) in said.items() if value is not None}
+    return {name: {**sizes, **options.get(name, {})} for name in wanted}
+
+
 def _named(methods: Sequence[Method] | Mapping[str, Method]) -> dict[str, Any]:
     """Give the methods by their names; ``None`` for those that a name is enough for."""
     if isinstance(methods, Mapping):
@@ -349,6 +381,12 @@ def _own_name(name: str | None, method: Method) -> str:
             raise ValueError(f"{method} has a name already and cannot be called {name!r}")
         return known
     return name_of(method) if name is None else name
+
+
+def sized_methods() -> list[str]:
+    """Give the methods that know sizes of clusters and are installed."""
+    installed = importlib.util.find_spec(SIZED_RIVAL.partition(":")[0]) is not None
+    return ["kempe", SIZED_RIVAL] if installed else ["kempe"]
 
 
 def can_draw() -> bool:

@@ -9,7 +9,15 @@ import typer
 
 from kempe.cli.console import check_outputs, note, on_terminal
 from kempe.cli.data import read_with_constraints
-from kempe.cli.options import Json, PairOptions, Quiet, Seed, TableOptions, positive
+from kempe.cli.options import (
+    Json,
+    PairOptions,
+    Quiet,
+    Seed,
+    SizeOptions,
+    TableOptions,
+    positive,
+)
 from kempe.cli.verify import print_json
 
 if TYPE_CHECKING:
@@ -29,6 +37,7 @@ def certify(
         ),
     ] = None,
     pairs: PairOptions,
+    sizes: SizeOptions,
     table: TableOptions,
     labels: Annotated[
         Path | None,
@@ -88,6 +97,7 @@ def certify(
         constraints=constraints,
         n_clusters=n_clusters,
         sample_weight=given.weights,
+        **sizes.given,
         time_limit=time_limit,
         gap=gap,
         n_jobs=n_jobs,

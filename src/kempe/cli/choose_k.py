@@ -11,7 +11,7 @@ import typer
 from kempe.cli.console import check_outputs, note
 from kempe.cli.data import read_with_constraints
 from kempe.cli.groups import Without
-from kempe.cli.options import PairOptions, Seed, TableOptions, positive
+from kempe.cli.options import PairOptions, Seed, SizeOptions, TableOptions, positive
 
 if TYPE_CHECKING:
     from kempe.selection import Choice
@@ -26,6 +26,7 @@ def choose_k(
     ] = 10,
     *,
     pairs: PairOptions,
+    sizes: SizeOptions,
     table: Annotated[TableOptions, Without("weights_column")],
     splits: Annotated[
         int, typer.Option(min=0, metavar="NUMBER", help="How often pairs are held out.")
@@ -63,7 +64,7 @@ def choose_k(
         given.rows,
         range(smallest, min(largest, len(given.rows)) + 1),
         constraints=constraints,
-        estimator=KempeKMeans(random_state=seed, time_limit=time_limit),
+        estimator=KempeKMeans(random_state=seed, time_limit=time_limit, **sizes.given),
         n_splits=splits,
         held_out=held_out,
         random_state=seed,

@@ -10,16 +10,20 @@ import typer
 from kempe.cli.console import note
 from kempe.cli.errors import INTERRUPTED
 from kempe.cli.groups import Without
-from kempe.cli.options import NClusters, PairOptions, Quiet, TableOptions, positive
+from kempe.cli.options import NClusters, PairOptions, Quiet, SizeOptions, TableOptions, positive
 from kempe.cli.own import Compared, read_compared
 
 if TYPE_CHECKING:
     from kempe.bench.comparison import MethodComparison
 
 
+DEFAULT_METHODS = "kempe,KSKM,PCCC"
+
+
 def compare(
     n_clusters: NClusters,
     pairs: PairOptions,
+    sizes: SizeOptions,
     table: Annotated[TableOptions, Without("weights_column")],
     truth_column: Annotated[
         str | None,
@@ -32,9 +36,10 @@ def compare(
         typer.Option(
             metavar="NAMES",
             help="Methods with commas between them, own ones as module:Class, also from the "
-            "current folder; the others are tested against the first.",
+            "current folder; the others are tested against the first. With sizes: kempe, and "
+            "k-means-constrained if it is installed.",
         ),
-    ] = "kempe,KSKM,PCCC",
+    ] = DEFAULT_METHODS,
     seeds: Annotated[int, typer.Option(min=1, metavar="NUMBER", help="Runs of each method.")] = 10,
     time_limit: Annotated[
         float, typer.Option(callback=positive, metavar="SECONDS", help="Time of each run.")
@@ -62,8 +67,11 @@ def compare(
     All methods have the same starting centroids at each seed. Ends with 0 if every method found a
     clustering, with 4 if one did not in any run, with 2 if one could not be run at all.
     """
-    from kempe.bench.comparison import can_draw
+    from kempe.bench.comparison import can_draw, sized_methods
 
+    limited = any(value is not None for value in sizes.given.values())
+    if limited and methods == DEFAULT_METHODS:
+        methods = ",".join(sized_methods())
     if not can_draw() and not quiet:
         note('There will be tables and no figures, which need: pip install "kempe[plot]"')
     compared = read_compared(table, pairs, truth_column)
@@ -76,6 +84,7 @@ def compare(
         "folder": output,
         "workers": workers,
         "retry_failed": retry_failed,
+        **sizes.given,
     }
     found = _run(compared, settings, show=not quiet)
     _show(found)

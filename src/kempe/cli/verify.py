@@ -11,7 +11,7 @@ import typer
 
 from kempe.cli.console import check_outputs, note
 from kempe.cli.data import read_with_constraints
-from kempe.cli.options import Json, PairOptions, Quiet, TableOptions
+from kempe.cli.options import Json, PairOptions, Quiet, SizeOptions, TableOptions
 
 if TYPE_CHECKING:
     from kempe.proof import OptimalityCertificate, Verification
@@ -22,6 +22,7 @@ def verify(
         Path, typer.Argument(metavar="CERTIFICATE", help="What `kempe certify -o` wrote.")
     ],
     pairs: PairOptions,
+    sizes: SizeOptions,
     table: TableOptions,
     gap: Annotated[
         float,
@@ -42,7 +43,9 @@ def verify(
     check_outputs([], [certificate, table.data, *pairs.files])
     claimed = OptimalityCertificate.load(certificate)
     given, constraints = read_with_constraints(table, pairs)
-    proven = claimed.verify(given.rows, constraints=constraints, sample_weight=given.weights)
+    proven = claimed.verify(
+        given.rows, constraints=constraints, sample_weight=given.weights, **sizes.given
+    )
     if json:
         print_json(proven, optimal=proven.gap <= gap)  # whatever gap the file was content with
     if not quiet:

@@ -22,6 +22,7 @@ from kempe.exceptions import FileFormatError
 from kempe.fit_arguments import as_constraints
 from kempe.proof.arrays import parts_from_arrays, parts_to_arrays
 from kempe.proof.nodes import Cuts, Deduction, Multipliers, Node, Part
+from kempe.sizes import SizeLimits
 from kempe.storage import DAMAGED, read_archive, write_archive
 
 __all__ = [
@@ -86,7 +87,7 @@ class OptimalityCertificate:
     inertia
         Inertia of the labels.
     data_hash
-        What :func:`data_hash` gives for data, weights, constraints and k.
+        What :func:`data_hash` gives for data, weights, constraints, k and limits on sizes.
     gap_wanted
         The relative gap at which the labels count as optimal.
     history : float64 array of shape (m, 3)
@@ -158,12 +159,14 @@ class OptimalityCertificate:
         cannot_link: object = None,
         constraints: object = None,
         sample_weight: ArrayLike | None = None,
+        size_min: ArrayLike | None = None,
+        size_max: ArrayLike | None = None,
     ) -> Verification:
         """Check the whole proof against the data; nothing in the certificate is trusted.
 
         Parameters
         ----------
-        X, must_link, cannot_link, constraints, sample_weight
+        X, must_link, cannot_link, constraints, sample_weight, size_min, size_max
             Those for which the certificate was made.
 
         Raises
@@ -176,7 +179,9 @@ class OptimalityCertificate:
         pairs = as_constraints(must_link, cannot_link, constraints)
         rows, weights = data_arrays(X, sample_weight)
         pairs.check_rows(rows.shape[0])
-        return check(self, rows, weights, pairs.must_link, pairs.cannot_link)
+        limits = SizeLimits.of(size_min, size_max, rows.shape[0], self.n_clusters)
+        sizes = None if limits is None else (limits.least, limits.most)
+        return check(self, rows, weights, pairs.must_link, pairs.cannot_link, sizes)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the certificate to a file: numbers only, nothing in it is ever executed.
@@ -255,6 +260,7 @@ def data_hash(
     must_link: NDArray[Any],
     cannot_link: NDArray[Any],
     n_clusters: int,
+    limits: tuple[NDArray[Any], NDArray[Any]] | None = None,
 ) -> str:
     """SHA-256 of the problem; the order of the pairs and of the rows in a pair does not matter.
 
@@ -268,11 +274,14 @@ def data_hash(
         Pairs of row numbers, of shape (m, 2).
     n_clusters
         Number of clusters.
+    limits
+        Fewest and most rows of each cluster, if there are any.
     """
     digest = hashlib.sha256(f"kempe {n_clusters}".encode())
     # Adding 0.0 makes -0.0 and 0.0 the same.
     numbers = [np.asarray(values, dtype="<f8") + 0.0 for values in (X, weights)]
-    for array in (*numbers, _unordered(must_link), _unordered(cannot_link)):
+    sizes = [np.asarray(values, dtype="<i8") for values in limits or ()]
+    for array in (*numbers, _unordered(must_link), _unordered(cannot_link), *sizes):
         digest.update(str(array.shape).encode())
         digest.update(np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()

@@ -31,6 +31,7 @@ from kempe.proof.progress import ProofCallbackList, ProofCallbacks, ProofState, 
 from kempe.proof.relaxation import Data
 from kempe.proof.tree import Tree, libraries
 from kempe.search.threads import n_threads
+from kempe.sizes import SizeLimits
 
 # With more groups than this, after the presolve, some ten matrices of that size would take more
 # than a few gigabytes; with more supernodes than that, so would the presolve.
@@ -56,6 +57,8 @@ def certify(
     constraints: Constraints | None = None,
     n_clusters: int | None = None,
     sample_weight: ArrayLike | None = None,
+    size_min: ArrayLike | None = None,
+    size_max: ArrayLike | None = None,
     time_limit: float | None = 60.0,
     gap: float = 1e-4,
     n_jobs: int | None = None,
@@ -82,6 +85,10 @@ def certify(
         Number of clusters; by default that of the labels.
     sample_weight
         Weight of each row; all 1 by default.
+    size_min, size_max
+        Fewest and most rows of a cluster, as in ``KempeKMeans``; by default those of a model. The
+        labels keep these limits. The bound holds for all clusterings, so for those within limits,
+        too; it knows nothing of what limits cost, and the gap is never smaller than that.
     time_limit
         Seconds of wall time, ``None`` for no limit.
     gap
@@ -130,10 +137,13 @@ def certify(
         )
     rng = np.random.default_rng(int(check_random_state(random_state).randint(2**31 - 1)))
     given, k = _labels(labels, n_clusters, rows.shape[0])
-    problem = Problem.build(rows, pairs, n_clusters=k, sample_weight=weights)
+    if size_min is None and size_max is None:
+        size_min, size_max = (getattr(labels, name, None) for name in ("size_min", "size_max"))
+    limits = SizeLimits.of(size_min, size_max, rows.shape[0], k)
+    problem = Problem.build(rows, pairs, n_clusters=k, sample_weight=weights, limits=limits)
     if given is None:
-        given = _searched(rows, pairs, k, weights, n_jobs, rng, stopper)
-    _check_labels(pairs, given)
+        given = _searched(problem, rows, n_jobs, rng, stopper)
+    _check_labels(problem, given)
     own = [callbacks] if isinstance(callbacks, ProofCallbacks) else list(callbacks or ())
     heard = ProofCallbackList([*own, *display(verbose, time_limit, gap)])
     proof = _Proof(problem, given, gap, n_threads(n_jobs), rng, stopper, heard)
@@ -168,23 +178,25 @@ def _labels(
 
 
 def _searched(
+    problem: Problem,
     rows: NDArray[np.float64],
-    pairs: Constraints,
-    k: int,
-    weights: NDArray[np.float64],
     n_jobs: int | None,
     rng: np.random.Generator,
     stopper: _core.Stopper,
 ) -> NDArray[np.int32]:
     share = SEARCH_SHARE * stopper.remaining
     limit = None if np.isinf(share) else max(share, 1e-3)
+    sizes = problem.limits
     model = KempeKMeans(
-        min(k, rows.shape[0]),
+        min(problem.n_clusters, rows.shape[0]),
+        size_min=None if sizes is None else sizes.least,
+        size_max=None if sizes is None else sizes.most,
         n_jobs=n_jobs,
         time_limit=limit,
         random_state=int(rng.integers(2**31 - 1)),
     )
-    labels: NDArray[np.int32] = model.fit(rows, constraints=pairs, sample_weight=weights).labels_
+    model.fit(rows, constraints=problem.constraints, sample_weight=problem.row_weight)
+    labels: NDArray[np.int32] = model.labels_
     return labels
 
 
@@ -197,7 +209,12 @@ def _check_weights(weights: NDArray[np.float64]) -> None:
         )
 
 
-def _check_labels(pairs: Constraints, labels: NDArray[np.int32]) -> None:
+def _check_labels(problem: Problem, labels: NDArray[np.int32]) -> None:
+    pairs, limits = problem.constraints, problem.limits
+    if limits is not None:
+        sizes = limits.sizes_of(labels)
+        for c in np.flatnonzero(limits.excess(sizes))[:1].tolist():
+            raise ValueError(f"cluster {c} of the labels has {sizes[c]} rows, not {limits}")
     for name, given, equal in (
         ("must-link", pairs.must_link, True),
         ("cannot-link", pairs.cannot_link, False),
@@ -377,8 +394,9 @@ class _Proof:
         assert problem.row_weight is not None
         pairs = problem.constraints
         inputs = X, problem.row_weight, pairs.must_link, pairs.cannot_link, problem.n_clusters
+        sizes = None if problem.limits is None else (problem.limits.least, problem.limits.most)
         with libraries().limit(limits=self._n_jobs):
-            method, parts, proven = self._proven(lambda parts: prove(*inputs, labels, parts))
+            method, parts, proven = self._proven(lambda parts: prove(*inputs, labels, parts, sizes))
         seconds = time.perf_counter() - self._started
         self._history.append((seconds, proven.lower_bound, proven.inertia))
         return OptimalityCertificate(
@@ -387,7 +405,7 @@ class _Proof:
             parts=parts,
             lower_bound=proven.lower_bound,
             inertia=proven.inertia,
-            data_hash=data_hash(*inputs),
+            data_hash=data_hash(*inputs, sizes),
             gap_wanted=self._gap,
             history=np.array(self._history),
             seconds=seconds,

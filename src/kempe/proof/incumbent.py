@@ -70,7 +70,7 @@ class Incumbent:
             return
         colours = np.empty(self._problem.n_supernodes, dtype=np.int32)
         colours[self._problem.supernode] = of_groups[position]
-        if self._problem.is_proper(colours):
+        if self._problem.is_proper(colours) and self._problem.keeps_limits(colours):
             self._descend(colours)
         else:
             self._search(
@@ -97,7 +97,10 @@ class Incumbent:
         self._search(known, facts.n_groups)
 
     def offer(self, labels: NDArray[np.int32]) -> None:
-        """Take labels if they are better."""
+        """Take labels if they are better, and clusters have the sizes that they may have."""
+        limits = self._problem.limits
+        if limits is not None and limits.excess(limits.sizes_of(labels)).any():
+            return
         inertia = self._data.inertia(labels)
         with self._lock:
             if inertia < self.inertia * (1 - LEAST_GAIN):
@@ -109,7 +112,11 @@ class Incumbent:
         self.offer(self._problem.labels(full_solution(self._problem, lower).colours))
 
     def _search(self, constraints: Constraints, n_groups: int, **settings: Any) -> None:
-        k = min(self._problem.n_clusters, n_groups)
+        k, limits = min(self._problem.n_clusters, n_groups), self._problem.limits
+        if limits is not None:
+            if k < limits.n_clusters:
+                return
+            settings |= {"size_min": limits.least, "size_max": limits.most}
         left = SEARCH_SHARE * self._stopper.remaining
         limit = None if np.isinf(left) else max(left, 1e-3)
         model = KempeKMeans(k, random_state=self._seed(), time_limit=limit, **settings)

@@ -141,11 +141,25 @@ def _sizes_and_search(report: Report) -> str:
     return (
         "<div class=two><div><h2>Sizes</h2><figure><div class=chart><canvas id=sizes role=img "
         'aria-label="Rows of each cluster"></canvas></div><figcaption>Rows of each cluster, and of '
-        "the cluster of k-means that shares most rows with it.</figcaption></figure></div>"
+        f"the cluster of k-means that shares most rows with it.{_limits(report)}</figcaption>"
+        "</figure></div>"
         "<div><h2>The search</h2><figure><div class=chart><canvas id=search role=img "
         'aria-label="Inertia over time"></canvas></div><figcaption>Inertia of the clusterings that '
         f"were looked at; {report.result.n_mutations:,} mutations, {escape(report.result.ending)}."
         "</figcaption></figure></div></div>"
+    )
+
+
+def _limits(report: Report) -> str:
+    """Say which sizes were asked for, and what the limits cost."""
+    cost = report.limit_cost
+    if cost is None:
+        return ""
+    found = f"{report.sizes.min():,} to {report.sizes.max():,}"
+    return (
+        f" Clusters were to have {escape(str(cost.limits))} rows; they have {found}. Without these "
+        f"limits the same search reaches {number(cost.free, 6)}, so that they cost "
+        f"{100 * cost.share:.2f} %."
     )
 
 

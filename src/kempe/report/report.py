@@ -17,6 +17,7 @@ from kempe import __version__, cards
 from kempe.constraints import Constraints
 from kempe.problem import Problem
 from kempe.report.beside import Beside
+from kempe.report.limits import LimitCost
 from kempe.report.prices import Price, pair_prices
 from kempe.search.result import Result
 from kempe.storage import replacing
@@ -169,6 +170,11 @@ class Report:
     def beside(self) -> Beside:
         """K-means without constraints."""
         return Beside.of(self.problem, self.labels)
+
+    @cached_property
+    def limit_cost(self) -> LimitCost | None:
+        """What limits on sizes cost, if there are any."""
+        return LimitCost.of(self)
 
     @cached_property
     def prices(self) -> list[Price]:

@@ -18,6 +18,8 @@ from kempe.proof.checking.rounding import Floats, require
 from kempe.proof.checking.tree import value_of_tree
 from kempe.proof.nodes import Part
 
+Limits = tuple[NDArray[Any], NDArray[Any]]
+
 # What a claim may differ from what is proven, since libraries round in different ways.
 CLAIM = 1e-9
 
@@ -28,6 +30,7 @@ def check(
     weights: Floats,
     must_link: NDArray[Any],
     cannot_link: NDArray[Any],
+    limits: Limits | None = None,
 ) -> Verification:
     """Prove the bound of a certificate, or raise ``CertificateError`` with the reason.
 
@@ -41,13 +44,16 @@ def check(
         Weight of each row.
     must_link, cannot_link
         Pairs of row numbers, of shape (m, 2).
+    limits
+        Fewest and most rows of each cluster, if there are any.
     """
     k = certificate.n_clusters
-    if data_hash(X, weights, must_link, cannot_link, k) != certificate.data_hash:
+    inputs = X, weights, must_link, cannot_link, k
+    if data_hash(*inputs, limits) != certificate.data_hash:
         raise CertificateError(
-            "the certificate is for other data, weights, constraints or number of clusters"
+            "the certificate is for other data, weights, constraints, sizes or number of clusters"
         )
-    proven = prove(X, weights, must_link, cannot_link, k, certificate.labels, certificate.parts)
+    proven = prove(*inputs, certificate.labels, certificate.parts, limits)
     claimed, inertia = certificate.lower_bound, certificate.inertia
     require(
         abs(inertia - proven.inertia) <= CLAIM * proven.inertia,
@@ -68,8 +74,11 @@ def prove(
     n_clusters: int,
     labels: NDArray[Any],
     parts: Sequence[Part],
+    limits: Limits | None = None,
 ) -> Verification:
     """Prove what labels and trees show: an inertia, rounded up, and a lower bound, rounded down.
+
+    A bound on all clusterings is one on those within limits, which are some of them.
 
     Parameters
     ----------
@@ -85,11 +94,15 @@ def prove(
         Cluster of each row.
     parts
         The tree of each part of the data.
+    limits
+        Fewest and most rows of each cluster, if there are any.
     """
     require(n_clusters >= 1, f"{n_clusters} clusters")
     require(bool(np.isfinite(X).all()), "the data is not finite")
     require(bool((np.isfinite(weights) & (weights >= 0)).all()), "weights must be at least 0")
     _check_labels(labels, X.shape[0], n_clusters, must_link, cannot_link)
+    if limits is not None:
+        _check_sizes(labels, n_clusters, limits)
     upper = inertia_at_most(X, weights, labels)
     facts = Facts.given(X.shape[0], must_link, cannot_link)
     _check_disjoint(parts, X.shape[0])
@@ -112,6 +125,13 @@ def _check_labels(
     for pairs, equal, name in ((must_link, True, "must-link"), (cannot_link, False, "cannot-link")):
         for a, b in pairs[(labels[pairs[:, 0]] == labels[pairs[:, 1]]) != equal][:1]:
             raise CertificateError(f"the labels violate the {name} pair ({a}, {b})")
+
+
+def _check_sizes(labels: NDArray[Any], k: int, limits: Limits) -> None:
+    """Every cluster has as many rows as it needs, and no more than it may have."""
+    for c in range(k):
+        rows, least, most = int((labels == c).sum()), int(limits[0][c]), int(limits[1][c])
+        require(least <= rows <= most, f"cluster {c} has {rows} rows, not {least} to {most}")
 
 
 def _check_disjoint(parts: Sequence[Part], n_rows: int) -> None:
