@@ -190,3 +190,14 @@ def test_both_bounds_of_a_certificate_end_where_it_does():
     assert drawn["inertia"] == [[0.1, 5.0], [0.2, 4.0], [0.3, 4.0]]
     assert drawn["lower bound"] == [[0.1, 1.0], [0.2, 3.0], [0.3, 3.5]]
     assert "12.5 %" in ax.get_title("right")
+    assert "matrix" in ax.get_title("left")
+
+
+@pytest.mark.parametrize(("method", "words"), [("parts", "parts"), ("prices", "prices")])
+def test_a_certificate_says_which_bound_carried_it(method, words):
+    history = np.array([[0.1, 1.0, 5.0]])
+    certificate = OptimalityCertificate(
+        np.zeros(1, dtype=np.int32), 1, (), 3.5, 4.0, "", history=history, method=method
+    )
+    ax = CertificateDisplay.from_certificate(certificate).ax_
+    assert words in ax.get_title("left")

@@ -14,6 +14,12 @@ from kempe.proof import OptimalityCertificate
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+CARRIED_BY = {
+    "sdp": "one matrix of all groups",
+    "parts": "parts of the rows",
+    "prices": "prices of all groups",
+}
+
 
 @dataclass(frozen=True, eq=False)
 class CertificateDisplay:
@@ -25,6 +31,8 @@ class CertificateDisplay:
     ----------
     seconds, lower_bound, inertia : arrays
         What was known when: no clustering is below the one, the labels have the other.
+    carried_by
+        What kind of proof carries the last bound, in words.
     ax_ : Axes
         What was drawn on, after :meth:`plot`.
     """
@@ -32,6 +40,7 @@ class CertificateDisplay:
     seconds: NDArray[np.float64]
     lower_bound: NDArray[np.float64]
     inertia: NDArray[np.float64]
+    carried_by: str = ""
     ax_: Axes | None = None
 
     @classmethod
@@ -49,7 +58,7 @@ class CertificateDisplay:
         """
         end = [[certificate.seconds, certificate.lower_bound, certificate.inertia]]
         seconds, lower, inertia = np.concatenate([certificate.history, end]).T
-        return cls(seconds, lower, inertia).plot(ax=ax)
+        return cls(seconds, lower, inertia, CARRIED_BY[certificate.method]).plot(ax=ax)
 
     def plot(self, *, ax: Axes | None = None) -> CertificateDisplay:
         """Draw.
@@ -78,6 +87,8 @@ class CertificateDisplay:
         )
         gap = (self.inertia[-1] - self.lower_bound[-1]) / (self.inertia[-1] or 1.0)
         ax.set_title(f"gap {100 * gap:.3g} %", fontsize="medium", loc="right")
+        if self.carried_by:
+            ax.set_title(f"by {self.carried_by}", fontsize="medium", loc="left")
         ax.set_xlabel("seconds")
         ax.set_ylabel("inertia")
         # The first bounds can be far below; what matters is how the gap closes at the end.

@@ -24,11 +24,12 @@ from kempe.proof.checking import prove
 from kempe.proof.checking.rounding import LIGHTEST
 from kempe.proof.incumbent import Incumbent
 from kempe.proof.nodes import Part
-from kempe.proof.parts import balanced_parts, groups_bounded_in, part_size, part_tree
+from kempe.proof.parts import groups_bounded_in, part_size, part_tree
 from kempe.proof.presolve import presolve_problem
 from kempe.proof.price_proof import ROOMS, PriceProof, effective_dimension
 from kempe.proof.progress import ProofCallbackList, ProofCallbacks, ProofState, display
 from kempe.proof.relaxation import Data
+from kempe.proof.stratified import Strata
 from kempe.proof.tree import Tree, libraries
 from kempe.search.threads import n_threads
 from kempe.sizes import SizeLimits
@@ -325,7 +326,7 @@ class _Proof:
         """
         n_groups, k = self._problem.n_supernodes, self._problem.n_clusters
         size = part_size(n_groups, k, self._stopper.remaining)
-        parts = balanced_parts(self._problem, self._incumbent.labels, size, self._rng)
+        parts = self._strata(-(-n_groups // size)).rows(self._problem)
         # Beginning a part takes about as long as checking it.
         each = 2 * _check_seconds(size)
         overhead = len(parts) * each
@@ -347,6 +348,13 @@ class _Proof:
             )
             self._trees.append((rows, tree))
             tree.grow(self._n_jobs)
+
+    def _strata(self, n_parts: int) -> Strata:
+        """Deal the groups, so that all parts look alike."""
+        weight, sums = self._data.heavy.sums(self._problem.supernode, self._problem.n_supernodes)
+        means = sums / np.where(weight > 0, weight, 1.0)[:, None]
+        row = np.unique(self._problem.supernode, return_index=True)[1]
+        return Strata.of(means, self._incumbent.labels[row], n_parts, self._rng)
 
     def _any_of(self, share: _core.Stopper) -> Callable[[], bool]:
         return lambda: share.look() or self._should_stop()

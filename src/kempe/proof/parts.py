@@ -3,7 +3,7 @@
 The inertia of a clustering is at least the sum of its inertias on disjoint parts of the rows, so
 bounds of parts add up. Parts that look like the whole lose least: with k clusters of its own, each
 is cheaper than its share of the whole by about k groups. So the parts are not neighbourhoods but
-samples, in which every cluster has its share.
+samples, in which every region has its share: see ``stratified.py``.
 """
 
 from __future__ import annotations
@@ -28,8 +28,6 @@ SMALLEST_PART = 100
 GROUPS_PER_CLUSTER = 4
 # Seconds that a good bound takes, for each pair of groups.
 SECONDS_PER_PAIR = 1e-5
-# Connected components of the cannot-link graph are kept whole up to this share of a part.
-WHOLE_SHARE = 0.1
 
 
 def seconds_needed(n_groups: int) -> float:
@@ -47,25 +45,6 @@ def part_size(n_groups: int, n_clusters: int, seconds: float) -> int:
     least = max(SMALLEST_PART, GROUPS_PER_CLUSTER * n_clusters)
     affordable = seconds / (SECONDS_PER_PAIR * n_groups)
     return math.ceil(max(least, min(affordable, LARGEST_PART)))
-
-
-def balanced_parts(
-    problem: Problem, labels: NDArray[np.int32], size: int, rng: np.random.Generator
-) -> list[NDArray[np.int64]]:
-    """Rows of each part, ascending, of about so many groups. Must-linked rows stay together."""
-    component = problem.graph.components
-    large = np.bincount(component)[component] > WHOLE_SHARE * size
-    unit = np.where(large, component.max() + 1 + np.arange(component.size), component)
-    _, first, unit = np.unique(unit, return_index=True, return_inverse=True)
-    # Deal the units like cards, cluster by cluster, each in random order.
-    row = np.unique(problem.supernode, return_index=True)[1]
-    order = np.lexsort((rng.random(first.size), labels[row[first]]))
-    n_parts = -(-component.size // size)
-    part = np.empty(first.size, dtype=np.intp)
-    part[order] = np.arange(first.size) % n_parts
-    of_rows = part[unit][problem.supernode]
-    ends = np.cumsum(np.bincount(of_rows, minlength=n_parts))
-    return np.split(np.argsort(of_rows, kind="stable").astype(np.int64), ends[:-1])
 
 
 def part_tree(
