@@ -401,6 +401,23 @@ class Constraints:
         given.soft = soft
         return given
 
+    def without_soft(self) -> Constraints:
+        """Give the hard pairs alone."""
+        return self.with_pairs(self.must_link, self.cannot_link)
+
+    def decided(self) -> tuple[int, int]:
+        """Count the soft pairs that hard ones keep, and that they break, whatever the clusters."""
+        if not self.soft.count:
+            return 0, 0
+        pairs, together, _ = self.soft.stacked()
+        size = self._size()
+        group = _groups(self.must_link, size)
+        inside = group[pairs[:, 0]] == group[pairs[:, 1]]
+        apart = np.isin(_keys(group[pairs], size), _keys(group[self.cannot_link], size))
+        kept = np.count_nonzero(np.where(together, inside, apart & ~inside))
+        broken = np.count_nonzero(np.where(together, apart & ~inside, inside))
+        return int(kept), int(broken)
+
     def names_of(self, rows: Iterable[int]) -> list[Any]:
         """Give what messages call some rows: their names, or their numbers.
 

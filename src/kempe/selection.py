@@ -39,7 +39,8 @@ def pair_score(labels: ArrayLike, pairs: Constraints) -> float:
     """Share of the pairs that a clustering respects, both kinds counting equally.
 
     Nearly all cannot-link pairs hold by chance where there are many clusters, and nearly all
-    must-link pairs where there are few, so the mean of both shares is taken. NaN without pairs.
+    must-link pairs where there are few, so the mean of both shares is taken. NaN without pairs. A
+    soft pair counts as much as it says: twice its confidence less 1, or 1 if it has none.
 
     Parameters
     ----------
@@ -54,12 +55,19 @@ def pair_score(labels: ArrayLike, pairs: Constraints) -> float:
     0.75
     """
     broken = pairs.violations(labels)
-    counts = [
-        (len(broken.must_link), len(pairs.must_link)),
-        (len(broken.cannot_link), len(pairs.cannot_link)),
+    shares = [
+        1 - _said(broken, kind) / total
+        for kind in ("must_link", "cannot_link")
+        if (total := _said(pairs, kind))
     ]
-    shares = [1 - wrong / total for wrong, total in counts if total]
     return float(np.mean(shares)) if shares else math.nan
+
+
+def _said(pairs: Constraints, kind: str) -> float:
+    """Count the pairs of a kind, soft ones as far as they are sure."""
+    confidence = getattr(pairs.soft, f"{kind}_confidence")
+    sure = np.where(np.isnan(confidence), 1.0, 2 * confidence - 1)
+    return len(getattr(pairs, kind)) + float(sure.sum())
 
 
 def pair_scorer(pairs: Constraints) -> Callable[..., float]:
@@ -323,7 +331,7 @@ def choose_k(
     if known.upper_bound is None:
         raise InfeasibleConstraintsError(str(known), known.certificate)
     model = KempeKMeans(random_state=random_state) if estimator is None else estimator
-    any_pairs = bool(pairs.must_link.size or pairs.cannot_link.size)
+    any_pairs = bool(pairs.must_link.size or pairs.cannot_link.size or pairs.soft.count)
     splits = {"n_splits": n_splits if any_pairs else 0, "held_out": held_out}
     tried: list[Candidate] = []
     for k in wanted:

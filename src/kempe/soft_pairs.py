@@ -56,6 +56,12 @@ class SoftLinks:
         """Number of pairs."""
         return len(self.must_link) + len(self.cannot_link)
 
+    def check_confidences(self) -> None:
+        """Raise ``ValueError`` where a confidence says nothing, or too much."""
+        for name in _KINDS:
+            said = getattr(self, f"{name}_confidence")
+            check_confidences(np.where(np.isnan(said), 0.75, said), f"soft_{name}_confidence")
+
     def check_rows(self, n_rows: int) -> None:
         """Raise ``ValueError`` unless every pair refers to rows 0 to ``n_rows - 1``."""
         for name in _KINDS:

@@ -84,7 +84,7 @@ FILES: dict[str, str | bytes] = {
     "negative.csv": "first,second\n0,-1\n",
     "itself.csv": "first,second\n0,1\n3,3\n",
     "three.csv": "0,1,2\n",
-    "weighted.csv": "a,b,weight\n0,1,0.8\n",
+    "weighted.csv": "a,b,sure\n0,1,0.8\n",
     "by-id.csv": "first,second\nann,bob\nann,zoe\n",
     "apart-by-id.csv": "ann,cid\n",
     "together-by-id.csv": "ann,bob\nbob,cid\n",

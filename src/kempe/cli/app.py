@@ -36,6 +36,7 @@ COMMANDS = {
     "predict": Command("predict", "Give the nearest cluster of each row, by a saved model."),
     "studio": Command("studio", "Answer questions about pairs in the browser."),
     "check": Command("check", "Say whether the constraints can be satisfied with k clusters."),
+    "relax": Command("relax", "Find the fewest pairs to give up so that the others can hold."),
     "choose-k": Command("choose_k", "Try several numbers of clusters."),
     "compare": Command("compare", "Run several methods on a table and test the differences."),
     "methods": Command("listing", "List the methods that --method understands."),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kempe.cli.data import PairFiles, opened, refuse_soft
+from kempe.cli.data import PairFiles, opened
 from kempe.cli.options import (
     Encoding,
     FileOptions,
@@ -18,7 +18,7 @@ from kempe.cli.options import (
     SizeOptions,
     positive,
 )
-from kempe.exceptions import InfeasibleConstraintsError, NoSolutionFoundError
+from kempe.exceptions import RELAX, InfeasibleConstraintsError, NoSolutionFoundError
 
 if TYPE_CHECKING:
     from kempe.constraints import Constraints
@@ -57,7 +57,7 @@ def check(
     limited = any(value is not None for value in sizes.given.values())
     if not any(pairs.files) and not limited:
         raise ValueError(
-            "nothing to check: give --must-link, --cannot-link, --groups or --constraints"
+            "nothing to check: give --must-link, --cannot-link, --groups, --constraints or --soft"
         )
     if limited and data is None and rows is None:
         raise ValueError("sizes are of all rows: name the data, or give --rows")
@@ -70,10 +70,9 @@ def check(
         rows = table.n_rows
         ids = None if id_column is None else Ids(table, table.position(id_column))
     found = PairFiles.of(pairs, encoding).pairs(rows, ids)
-    refuse_soft(found)
     names = None if ids is None else ids.names
     constraints = Constraints(found.must_link, found.cannot_link, n_rows=rows, row_names=names)
-    _check(constraints, n_clusters, time_limit, sizes)
+    _check(constraints.with_soft(found.soft), n_clusters, time_limit, sizes)
 
 
 def _check(
@@ -84,5 +83,12 @@ def _check(
     if report.feasible is None:
         raise NoSolutionFoundError(f"{report}; a longer --time-limit may help")
     if not report.feasible:
-        raise InfeasibleConstraintsError(str(report), report.certificate)
+        raise InfeasibleConstraintsError(str(report), report.certificate, RELAX)
     typer.echo(str(report))
+    if constraints.soft.count:
+        kept, broken = constraints.decided()
+        rest = constraints.soft.count - kept - broken
+        typer.echo(
+            f"soft pairs: hard ones keep {kept:,} and break {broken:,} whatever the clusters; "
+            f"{rest:,} are open"
+        )

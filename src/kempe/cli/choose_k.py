@@ -11,7 +11,14 @@ import typer
 from kempe.cli.console import check_outputs, note
 from kempe.cli.data import read_with_constraints
 from kempe.cli.groups import Without
-from kempe.cli.options import PairOptions, Seed, SizeOptions, TableOptions, positive
+from kempe.cli.options import (
+    Confidence,
+    PairOptions,
+    Seed,
+    SizeOptions,
+    TableOptions,
+    positive,
+)
 
 if TYPE_CHECKING:
     from kempe.selection import Choice
@@ -38,6 +45,7 @@ def choose_k(
         float | None,
         typer.Option(callback=positive, metavar="SECONDS", help="Time of each search."),
     ] = None,
+    confidence: Confidence = None,
     seed: Seed = 0,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="CSV", help="Write the table here.")
@@ -59,12 +67,17 @@ def choose_k(
         _prepare_drawing()
     if smallest > largest:
         raise ValueError(f"--from {smallest} is more than --to {largest}")
-    given, constraints = read_with_constraints(table, pairs)
+    given, constraints = read_with_constraints(table, pairs, soft=True)
     choice = try_numbers(
         given.rows,
         range(smallest, min(largest, len(given.rows)) + 1),
         constraints=constraints,
-        estimator=KempeKMeans(random_state=seed, time_limit=time_limit, **sizes.given),
+        estimator=KempeKMeans(
+            random_state=seed,
+            time_limit=time_limit,
+            confidence="auto" if confidence is None else confidence,
+            **sizes.given,
+        ),
         n_splits=splits,
         held_out=held_out,
         random_state=seed,

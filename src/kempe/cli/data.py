@@ -159,14 +159,15 @@ class PairFiles:
 
     def pairs(self, n_rows: int | None = None, ids: Ids | None = None) -> PairSet:
         """Read the pairs and join them."""
-        from kempe.tables import PairSet, read_constraint_file, read_groups, read_pairs
+        from kempe.tables import PairSet, read_constraint_file, read_groups, read_linked
 
         known: dict[str, Any] = {"ids": ids, "n_rows": n_rows}
         readers: dict[str, Callable[[Source], PairSet]] = {
-            "must_link": lambda s: PairSet(must_link=read_pairs(s, "must-link", **known)),
-            "cannot_link": lambda s: PairSet(cannot_link=read_pairs(s, "cannot-link", **known)),
+            "must_link": lambda s: read_linked(s, "must-link", **known),
+            "cannot_link": lambda s: read_linked(s, "cannot-link", **known),
             "constraints": lambda s: read_constraint_file(s, **known),
             "groups": lambda s: PairSet(must_link=read_groups(s, **known)),
+            "soft": lambda s: read_constraint_file(s, soft=True, **known),
         }
         read = (readers[kind](s) for kind, sources in self.sources.items() for s in sources)
         return reduce(or_, read, PairSet())
@@ -182,21 +183,30 @@ def constraints_of(given: Given, pairs: PairSet) -> Constraints:
         n_rows=len(given.rows),
         row_names=None if given.ids is None else given.ids.names,
     )
-    return constraints if given.known is None else given.known.constraints() | constraints
+    if given.known is not None:
+        constraints = given.known.constraints() | constraints
+    return constraints.with_soft(pairs.soft)
 
 
-def read_with_constraints(table: TableOptions, pairs: PairOptions) -> tuple[Given, Constraints]:
-    """Read a table and pairs that must hold."""
+def read_with_constraints(
+    table: TableOptions, pairs: PairOptions, *, soft: bool = False
+) -> tuple[Given, Constraints]:
+    """Read a table and its pairs, which must hold unless soft ones are understood."""
     given = read(table)
     found = PairFiles.of(pairs, table.encoding).pairs(len(given.rows), given.ids)
-    refuse_soft(found)
-    return given, constraints_of(given, found)
+    if not soft:
+        refuse_soft(found)
+    constraints = constraints_of(given, found)
+    constraints.soft.check_confidences()
+    return given, constraints
+
+
+_INSTEAD = "give them as hard ones, or leave them out"
 
 
 def refuse_soft(pairs: PairSet, method: str = "this command") -> None:
     """Lose no soft pair without a word."""
     if pairs.n_soft:
         raise ValueError(
-            f"{method} knows no soft pairs, of which there are {pairs.n_soft}: use kempe fit "
-            "--method PCCC, or take sml and scl out of the file"
+            f"{method} knows no soft pairs, of which there are {pairs.n_soft}: {_INSTEAD}"
         )

@@ -11,6 +11,7 @@ from typing import Any
 import typer
 
 from kempe.exceptions import (
+    RELAX,
     CertificateError,
     InfeasibleConstraintsError,
     NoSolutionFoundError,
@@ -63,6 +64,8 @@ def _one_line(error: BaseException) -> str:
         return f"{error.filename}: {error.strerror}"
     if isinstance(error, MemoryError):
         return f"not enough memory; {error}".rstrip("; ")
+    if isinstance(error, InfeasibleConstraintsError) and error.advice == RELAX:
+        return f"{error.message}; {RELAX.replace('kempe.relax', 'kempe relax')}"
     return (str(error) or type(error).__name__) + _advice(error)
 
 
@@ -78,6 +81,7 @@ def _advice(error: BaseException) -> str:
         Unsaid.IDS: "; if pairs are of ids, name the column of ids of the data: --id-column NAME",
         Unsaid.ENCODING: "; save it as UTF-8, or say --encoding, for example cp1250",
         Unsaid.FORM: _FORMS,
+        Unsaid.SOFT: ": give the file as --soft",
     }[error.unsaid]
 
 
@@ -86,4 +90,7 @@ _FORMS = """
     --must-link, --cannot-link   two columns         ann,bob
     --constraints                three columns       ann,bob,must-link  or  ann,bob,-1
                                  JSON                {"ml": [[0, 1]], "cl": [[2, 3], [4, 5]]}
+    --soft                       and how sure        first,second,kind,confidence  above
+                                                     ann,bob,must-link,0.9
+                                 or a probability    first,second,probability  above  ann,bob,0.2
     --groups                     group and member    house 7,ann"""

@@ -14,6 +14,7 @@ import typer
 from kempe.cli.console import SCREEN, check_outputs, note, on_terminal
 from kempe.cli.data import Given, PairFiles, constraints_of, read
 from kempe.cli.options import (
+    Confidence,
     NClusters,
     PairOptions,
     Quiet,
@@ -44,6 +45,7 @@ def fit(
         float | None,
         typer.Option(callback=positive, metavar="SECONDS", help="Return the best after this long."),
     ] = None,
+    confidence: Confidence = None,
     max_mutations: Annotated[
         int | None,
         typer.Option(min=0, metavar="NUMBER", help="Length of the search; 0 is one descent."),
@@ -93,6 +95,14 @@ def fit(
         Path | None,
         typer.Option(metavar="FILE", help="Write a table of what the most expensive pairs cost."),
     ] = None,
+    violated: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write a table of the soft pairs that were broken, dearest first: CSV, Parquet or "
+            "Excel by its name.",
+        ),
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print labels and figures as JSON.")] = False,
     dask: Annotated[
         str | None,
@@ -115,10 +125,11 @@ def fit(
         "max_mutations": max_mutations,
         "n_init": n_init,
         "n_jobs": n_jobs,
+        "confidence": confidence,
         **sizes.given,
     }
     estimator = _estimator(method, n_clusters, seed, search, show=not quiet and on_terminal())
-    targets = Targets(output, centers, model, report, json, join, prices)
+    targets = Targets(output, centers, model, report, json, join, prices, violated)
     if dask is not None:
         from kempe.cli.cluster import fit_on_cluster
 
@@ -192,15 +203,17 @@ class Targets:
     json: bool
     join: bool = False
     prices: Path | None = None
+    violated: Path | None = None
 
     def check(self, inputs: list[Path]) -> None:
         """Complain about files that cannot be written before the work rather than after it."""
         from kempe.tables.writing import check_writable
 
-        check_outputs([self.output, self.centers, self.model, self.report, self.prices], inputs)
+        tables = [self.output, self.centers, self.prices, self.violated]
+        check_outputs([*tables, self.model, self.report], inputs)
         if self.join and self.output is None:
             raise ValueError("--join writes the table with its labels: say where, by -o FILE")
-        for path in (self.output, self.centers, self.prices):
+        for path in tables:
             if path is not None:
                 check_writable(path)
 
@@ -224,6 +237,8 @@ class Targets:
                 write_labels(self.output, found.labels, found.given.ids)
         if self.model is not None:
             write_model(self.model, found.estimator, found.given.preparation)
+        if self.violated is not None:
+            write_table(self.violated, *_violated(found))
         if self.report is not None or self.prices is not None:
             report = _report(found)
             if self.report is not None:
@@ -286,9 +301,12 @@ def _cluster(
     if given.known is not None:
         given.known.check(estimator.n_clusters)
     constraints = constraints_of(given, pairs)
-    estimator.fit(
-        given.rows, constraints=constraints, sample_weight=given.weights, **pairs.soft, **start
-    )
+    fitted: Any = {"constraints": constraints}
+    if estimator._takes_soft_pairs:
+        constraints.soft.check_confidences()
+    elif pairs.n_soft:
+        fitted = _soft_arguments(constraints)
+    estimator.fit(given.rows, sample_weight=given.weights, **fitted, **start)
     if given.has_header and given.preparation is None:  # as if the columns came in a data frame
         estimator.feature_names_in_ = np.array(given.names, dtype=object)
     centers, names = estimator.cluster_centers_, None
@@ -298,6 +316,27 @@ def _cluster(
         names = given.known.cluster_names(estimator.labels_, len(centers))
         estimator.cluster_names_ = np.array(names, dtype=object)
     return Clustered(given, constraints, estimator, centers, names)
+
+
+def _soft_arguments(constraints: Constraints) -> dict[str, Any]:
+    """Give pairs to a method whose ``fit`` takes soft ones by themselves."""
+    import numpy as np
+
+    soft = vars(constraints.soft)
+    said = {f"soft_{name}": value for name, value in soft.items() if not np.isnan(value).all()}
+    return {"constraints": constraints.without_soft(), **said}
+
+
+def _violated(found: Clustered) -> tuple[list[str], list[list[object]]]:
+    """Table of the soft pairs that were broken; with the methods' own prices if there are any."""
+    broken = found.estimator.result_.broken
+    names = ["kind", "first", "second", "confidence", "price"]
+    if broken is None:
+        return names, []
+    kinds = ["must-link" if together else "cannot-link" for together in broken.together]
+    sure = [None if value != value else float(value) for value in broken.confidence]
+    rows = zip(kinds, *zip(*broken.names, strict=True), sure, broken.price.tolist(), strict=True)
+    return names, [list(row) for row in rows] if kinds else []
 
 
 def _centers(found: Clustered) -> tuple[list[str], list[list[object]]]:

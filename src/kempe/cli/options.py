@@ -57,6 +57,24 @@ ConstraintsFile = Annotated[
         "as PCCC has it, with ml, cl, sml and scl.",
     ),
 ]
+Soft = Annotated[
+    list[Path] | None,
+    typer.Option(
+        metavar="FILE",
+        help="Pairs that may be wrong, and are broken at a price: a third column says must-link or "
+        "cannot-link, a fourth may be called confidence or weight; or the third is called "
+        "probability, that they belong together. A --must-link or --cannot-link file with a third "
+        "column, confidence or weight, is one, too.",
+    ),
+]
+Confidence = Annotated[
+    float | None,
+    typer.Option(
+        metavar="SHARE",
+        help="How probable it is that a soft pair is right which does not say so itself, above 0.5 "
+        "and below 1; estimated by default.",
+    ),
+]
 Groups = Annotated[
     list[Path] | None,
     typer.Option(
@@ -157,11 +175,12 @@ class PairOptions:
     cannot_link: CannotLink = None
     constraints: ConstraintsFile = None
     groups: Groups = None
+    soft: Soft = None
 
     @property
     def files(self) -> list[Path]:
         """All of them."""
-        kinds = (self.must_link, self.cannot_link, self.constraints, self.groups)
+        kinds = (self.must_link, self.cannot_link, self.constraints, self.groups, self.soft)
         return [path for paths in kinds for path in paths or ()]
 
 

@@ -29,17 +29,31 @@ def lines(
     result = estimator.result_
     if sizes is None:
         sizes = np.bincount(estimator.labels_, minlength=len(estimator.cluster_centers_))
+    hard = constraints.without_soft()
     pairs = len(constraints.must_link) + len(constraints.cannot_link)
     said = {
         "inertia": f"{estimator.inertia_:,.6g}",
         "clusters": sizes_in_words(sizes, names),
-        "constraints": f"{constraints.summary()}, all satisfied" if pairs else "none",
+        "constraints": f"{hard.summary()}, all satisfied" if pairs else "none",
         "search": f"{_mutations(result.n_mutations)}, {result.ending}",
         "time": _time(result),
     }
+    broken = getattr(result, "broken", None)
+    if broken is not None:
+        said["soft pairs"] = _soft(estimator, constraints, len(broken.price))
     if getattr(estimator, "soft_violation_", 0):
         said["soft pairs"] = f"violated with a confidence of {estimator.soft_violation_:g} in all"
     return said
+
+
+def _soft(estimator: Any, constraints: Constraints, broken: int) -> str:
+    """Say how many soft pairs were broken, how many were not free, how many seem to be wrong."""
+    count = constraints.soft.count
+    kept, lost = constraints.decided()
+    decided = f"; hard pairs decide {kept + lost:,} of them" if kept + lost else ""
+    noise = getattr(estimator, "noise_", None)
+    wrong = "" if noise is None else f"; about {100 * noise:.1f} % seem to be wrong"
+    return f"{broken:,} of {count:,} broken{decided}{wrong}"
 
 
 def _time(result: Any) -> str:

@@ -11,6 +11,7 @@ from kempe.tables.ids import Ids
 from kempe.tables.joined import JoinedTable
 from kempe.tables.pairs import PairSet, read_groups, read_pairs
 from kempe.tables.source import STANDARD, Source
+from kempe.tables.sureness import read_linked, read_soft_pairs
 from kempe.tables.table import Table, TextColumnsError
 from kempe.tables.writing import write_table
 
@@ -28,6 +29,8 @@ __all__ = [
     "open_table",
     "read_constraint_file",
     "read_groups",
+    "read_linked",
     "read_pairs",
+    "read_soft_pairs",
     "write_table",
 ]

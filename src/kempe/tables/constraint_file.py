@@ -7,11 +7,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from kempe.tables.errors import TableError, Unsaid
 from kempe.tables.formats import open_table, text
 from kempe.tables.ids import Ids
-from kempe.tables.pairs import NO_PAIRS, Kind, Pairs, PairSet, read_typed_pairs, row_pairs
+from kempe.tables.pairs import NO_PAIRS, Kind, Pairs, PairSet, row_pairs
 from kempe.tables.source import Source
+from kempe.tables.sureness import read_soft_pairs
 from kempe.tables.table import MemoryTable
 
 # Files of constraints as the program PCCC reads them: pairs of row numbers and confidences.
@@ -28,16 +31,18 @@ _CONFIDENCES = {
 
 
 def read_constraint_file(
-    path: Path | Source, *, ids: Ids | None = None, n_rows: int | None = None
+    path: Path | Source, *, soft: bool = False, ids: Ids | None = None, n_rows: int | None = None
 ) -> PairSet:
     """Read a file with pairs of all kinds.
 
     Parameters
     ----------
     path
-        A table as :func:`read_typed_pairs` reads it, or JSON as the program PCCC has it: with
+        A table as :func:`read_soft_pairs` reads it, or JSON as the program PCCC has it: with
         ``ml`` and ``cl``, and with ``sml`` and ``scl`` for soft pairs, whose confidences are
         ``sml_proba`` and ``scl_proba``.
+    soft
+        Whether pairs of a table are soft of which nothing but their kind is said.
     ids
         Ids of the rows; without them, pairs are of row numbers counted from 0.
     n_rows
@@ -45,7 +50,7 @@ def read_constraint_file(
     """
     source = path if isinstance(path, Source) else Source(path)
     if not _is_json(source):
-        return read_typed_pairs(source, ids=ids, n_rows=n_rows)
+        return read_soft_pairs(source, soft=soft, ids=ids, n_rows=n_rows)
     content = _json(source)
     unknown = set(content) - set(_PAIRS) - set(_CONFIDENCES)
     if unknown or not set(content) & set(_PAIRS):
@@ -56,9 +61,9 @@ def read_constraint_file(
         for key, (name, kind) in _PAIRS.items()
     }
     for key, (pairs, name) in _CONFIDENCES.items():
-        found[name] = _confidences(
-            source, key, content.get(key) or [], len(content.get(pairs) or [])
-        )
+        said = _confidences(source, key, content.get(key) or [], len(content.get(pairs) or []))
+        unsaid = np.full(len(found[_PAIRS[pairs][0]]), np.nan)
+        found[name] = np.array(said, dtype=np.float64) if len(said) else unsaid
     if not any(len(found[name]) for name, _ in _PAIRS.values()):
         raise ValueError(f"{source.name} holds no pair")
     return PairSet(**found)
@@ -124,4 +129,4 @@ def _confidences(source: Source, key: str, values: Any, count: int) -> list[floa
     numbers = isinstance(values, list) and all(isinstance(v, int | float) for v in values)
     if not numbers or len(values) not in (0, count):
         raise ValueError(f"{source.name}: {key!r} is not a list of {count} confidences")
-    return [float(value) for value in values] or [1.0] * count
+    return [float(value) for value in values]

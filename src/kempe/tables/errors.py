@@ -18,6 +18,8 @@ class Unsaid(Enum):
     """How the letters of a text are encoded."""
     FORM = auto()
     """Which of the forms that files of pairs have this one is."""
+    SOFT = auto()
+    """That pairs are of both kinds, and may be wrong."""
 
 
 class TableError(ValueError):

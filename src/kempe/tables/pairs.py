@@ -6,12 +6,13 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kempe.pairs import MOST_ROWS
+from kempe.soft_pairs import SoftLinks
 from kempe.tables.delimited import DelimitedTable
 from kempe.tables.errors import TableError, Unsaid
 from kempe.tables.formats import open_table
@@ -34,6 +35,10 @@ _KINDS: dict[str, Kind] = {
 }
 
 
+SURE = ("confidence", "probability", "weight")
+"""Names of a column that says how sure pairs are; a weight is the log-odds."""
+
+
 @dataclass(frozen=True, eq=False)
 class PairSet:
     """Pairs of all kinds, as one file of constraints may hold them.
@@ -45,15 +50,15 @@ class PairSet:
     soft_must_link, soft_cannot_link
         Pairs that may be violated at a price.
     soft_must_link_confidence, soft_cannot_link_confidence
-        Their confidence.
+        Their confidence; NaN where nobody says.
     """
 
     must_link: Pairs = field(default_factory=NO_PAIRS.copy)
     cannot_link: Pairs = field(default_factory=NO_PAIRS.copy)
     soft_must_link: Pairs = field(default_factory=NO_PAIRS.copy)
     soft_cannot_link: Pairs = field(default_factory=NO_PAIRS.copy)
-    soft_must_link_confidence: Sequence[float] = ()
-    soft_cannot_link_confidence: Sequence[float] = ()
+    soft_must_link_confidence: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+    soft_cannot_link_confidence: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
 
     @property
     def n_soft(self) -> int:
@@ -61,19 +66,20 @@ class PairSet:
         return len(self.soft_must_link) + len(self.soft_cannot_link)
 
     @property
-    def soft(self) -> dict[str, Any]:
-        """The soft pairs that there are, as ``fit`` takes them."""
-        given = {name: value for name, value in vars(self).items() if name.startswith("soft_")}
-        return {name: value for name, value in given.items() if len(value)}
+    def soft(self) -> SoftLinks:
+        """The soft pairs."""
+        return SoftLinks(
+            self.soft_must_link,
+            self.soft_cannot_link,
+            self.soft_must_link_confidence,
+            self.soft_cannot_link_confidence,
+        )
 
     def __or__(self, other: PairSet) -> PairSet:
         """Give the pairs of both."""
-        joined: dict[str, Any] = {}
-        for part in fields(self):
-            both = (getattr(self, part.name), getattr(other, part.name))
-            is_array = isinstance(both[0], np.ndarray)
-            joined[part.name] = np.concatenate(both) if is_array else [*both[0], *both[1]]
-        return PairSet(**joined)
+        names = [part.name for part in fields(self)]
+        both = ((getattr(self, name), getattr(other, name)) for name in names)
+        return PairSet(**dict(zip(names, map(np.concatenate, both), strict=True)))
 
 
 def read_pairs(
@@ -92,7 +98,7 @@ def read_pairs(
     n_rows
         Number of rows, if it is known.
     """
-    table = _opened(path, _is_header if ids is None else _header_among(ids))
+    table = opened(path, _is_header if ids is None else _header_among(ids))
     if len(table.names) != 2:
         what = "row numbers" if ids is None else "ids"
         raise TableError(
@@ -111,41 +117,6 @@ def read_pairs(
     return rows
 
 
-def read_typed_pairs(
-    path: Path | Source, *, ids: Ids | None = None, n_rows: int | None = None
-) -> PairSet:
-    """Read pairs with a third column that says of each whether it must or cannot be linked.
-
-    Parameters
-    ----------
-    path
-        The file; ``-`` for standard input.
-    ids, n_rows
-        As for :func:`read_pairs`.
-    """
-    table = _opened(path, lambda first, second: _kind(first[-1]) is None)
-    if len(table.names) != 3:
-        raise TableError(
-            f"{table.source}: pairs of both kinds need three columns, the last of which says "
-            f"must-link or cannot-link, found {len(table.names)}",
-            Unsaid.FORM,
-        )
-    words = table.texts(2)
-    kinds = [_kind(word) for word in words]
-    if None in kinds:
-        row = kinds.index(None)
-        raise TableError(
-            f"{table.place(row)}: {words[row]!r} says neither must-link (1) nor cannot-link (-1)",
-            Unsaid.FORM,
-        )
-    if not kinds:
-        raise TableError(f"{table.source} holds no pair", Unsaid.FORM)
-    apart = np.array([kind == "cannot-link" for kind in kinds])
-    rows = row_pairs(table, None, ids, n_rows)
-    _check_differ(rows, apart, table.place)
-    return PairSet(rows[~apart], rows[apart])
-
-
 def read_groups(path: Path | Source, *, ids: Ids | None = None, n_rows: int | None = None) -> Pairs:
     """Read groups, a group and one of its rows a line, as must-link pairs.
 
@@ -158,7 +129,7 @@ def read_groups(path: Path | Source, *, ids: Ids | None = None, n_rows: int | No
         in the second, if that says nothing.
     """
     is_member = is_number if ids is None else ids.__contains__
-    table = _opened(path, lambda first, second: not any(map(is_member, first)))
+    table = opened(path, lambda first, second: not any(map(is_member, first)))
     if len(table.names) != 2:
         raise TableError(
             f"{table.source}: groups need two columns, a group and a member, found "
@@ -190,7 +161,7 @@ def row_pairs(table: Table, kind: Kind | None, ids: Ids | None, n_rows: int | No
     """Read the first two columns as pairs of rows, and check them."""
     rows = _rows(table, [0, 1], ids)
     _check_range(rows, n_rows, table.place)
-    _check_differ(rows, np.full(len(rows), kind == "cannot-link"), table.place)
+    check_differ(rows, np.full(len(rows), kind == "cannot-link"), table.place)
     return rows
 
 
@@ -204,7 +175,8 @@ def _warn_of_numeric_names(table: Table) -> None:
         )
 
 
-def _opened(path: Path | Source, is_header: Callable[[list[str], list[str]], bool]) -> Table:
+def opened(path: Path | Source, is_header: Callable[[list[str], list[str]], bool]) -> Table:
+    """Open a file of pairs."""
     try:
         return open_table(path, is_header, blanks=True)
     except ValueError as error:
@@ -221,6 +193,32 @@ def _is_header(first: list[str], second: list[str]) -> bool:
 def _header_among(ids: Ids) -> Callable[[list[str], list[str]], bool]:
     """Tell names of columns from ids by the ids that there are."""
     return lambda first, second: not any(cell in ids for cell in first)
+
+
+def says_header(ids: Ids | None, *, kinds: bool = False) -> Callable[[list[str], list[str]], bool]:
+    """Tell names of columns from pairs, of which the last column may say what they are."""
+
+    def is_header(first: list[str], second: list[str]) -> bool:
+        if first[-1].strip().lower() in SURE:
+            return True
+        if kinds:
+            return not any(_kind(cell) for cell in first[2:])
+        return (_is_header if ids is None else _header_among(ids))(first, second)
+
+    return is_header
+
+
+def kinds_of(table: Table, column: int) -> NDArray[np.bool_]:
+    """Read a column of kinds: whether each pair cannot be linked."""
+    words = table.texts(column)
+    kinds = [_kind(word) for word in words]
+    if None in kinds:
+        row = kinds.index(None)
+        raise TableError(
+            f"{table.place(row)}: {words[row]!r} says neither must-link (1) nor cannot-link (-1)",
+            Unsaid.FORM,
+        )
+    return np.array([kind == "cannot-link" for kind in kinds])
 
 
 def _kind(word: str) -> Kind | None:
@@ -278,7 +276,8 @@ def _check_range(rows: Pairs, n_rows: int | None, place: Callable[[int], str]) -
         )
 
 
-def _check_differ(rows: Pairs, apart: NDArray[np.bool_], place: Callable[[int], str]) -> None:
+def check_differ(rows: Pairs, apart: NDArray[np.bool_], place: Callable[[int], str]) -> None:
+    """Complain of the first pair that is to be apart and has one row at both ends."""
     wrong = apart & (rows[:, 0] == rows[:, 1])
     if wrong.any():
         raise ValueError(f"{place(int(wrong.argmax()))}: a row cannot be apart from itself")
