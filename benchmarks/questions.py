@@ -24,7 +24,7 @@ from sklearn.metrics import adjusted_rand_score
 from folders import use_shared_data
 from kempe import datasets
 from kempe.ask import Answer, Question, Session, SuperInstances, View
-from kempe.ask.answers import Ledger, Said
+from kempe.ask.answers import AnswerBook, Said
 from kempe.constraints import Constraints
 from tables import Section, show, write_markdown
 
@@ -99,7 +99,7 @@ class Player:
 
     def __init__(self, X: Any, n_clusters: int, seed: int) -> None:
         self._strategy = SuperInstances()
-        self._ledger = Ledger(n_clusters, Constraints(n_rows=len(X)))
+        self._ledger = AnswerBook(n_clusters, Constraints(n_rows=len(X)))
         self._view = partial(View, np.asarray(X, dtype=np.float64), n_clusters)
         self._seed = seed
 
