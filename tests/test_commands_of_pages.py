@@ -57,6 +57,11 @@ def reader(tmp_path: Path) -> Path:
     write(tmp_path / "new_customers.csv", "customer,age,city", people[:9])
     packed = gzip.compress((tmp_path / "customers.csv").read_bytes())
     (tmp_path / "customers.csv.gz").write_bytes(packed)
+    members = [(f"m{i}", "" if i % 5 == 0 else f"h{i // 3}", 20 + i * 7 % 50) for i in range(30)]
+    write(tmp_path / "members.csv", "member,household,age", members)
+    write(tmp_path / "houses.csv", "household,member", [row[1::-1] for row in members if row[1]])
+    sure = [("m1", "m28", "cannot-link", 0.9), ("m2", "m7", "must-link", 0.7)]
+    write(tmp_path / "unsure.csv", "first,second,kind,confidence", sure)
     write(tmp_path / "together.csv", "one,other", [("c0", "c4")])
     write(tmp_path / "apart.csv", "one,other", [("c0", "c3"), ("c1", "c2")])
     return tmp_path

@@ -168,6 +168,17 @@ CASES = [
         "--ignore segment --weights-column weight",
         "line 5: the weight is -3, which is negative",
     ),
+    BadInput(
+        "fit customers.csv -k 2 --columns age --impute mean --groups-column customer",
+        "the column 'customer' has no two rows in one group",
+    ),
+    BadInput("check -k 2 --groups-column kind", "--groups-column is a column of the data"),
+    BadInput("relax -k 2 --groups-column kind", "--groups-column is about the rows of the data"),
+    BadInput("relax -k 2 --labels-column kind", "--labels-column is about the rows of the data"),
+    BadInput(
+        "fit customers.csv -k 2 --id-column customer --groups-column customer",
+        "named twice: by --id-column and by --groups-column",
+    ),
     BadInput("fit unknown.csv -k 2 --labels-column kind", "the column 'kind' has no known label"),
     BadInput(
         "fit classes.csv -k 2 --labels-column kind",

@@ -65,6 +65,56 @@ def test_files_of_all_forms_are_joined(run):
     assert "3 must-link and 1 cannot-link" in done.stderr
 
 
+@pytest.fixture
+def houses(run):
+    """Four rows in two houses that lie across the clusters, one alone in its house, one in none."""
+    where = {"ann": "A", "bob": "", "cid": "B", "dot": "B", "eve": "A", "fay": "C"}
+    lines = Path("people.csv").read_text().split()
+    rows = [f"{line},{where.get(line.split(',')[0], 'house')}" for line in lines]
+    Path("people.csv").write_text("\n".join(rows) + "\n")
+    Path("houses.csv").write_text("".join(f"{at or '?'},{who}\n" for who, at in where.items()))
+
+
+@pytest.mark.usefixtures("houses")
+def test_a_column_of_groups_does_what_a_file_of_groups_does(run):
+    by_column = run(*FIT, "--groups-column", "house")
+    found = labels(by_column)
+    assert found["ann"] == found["eve"]
+    assert found["cid"] == found["dot"]
+    assert by_column.stdout == run(*FIT, "--ignore", "house", "--groups", "houses.csv").stdout
+    assert "groups: 4 of 6 rows are in 2 groups of two or more by 'house'" in by_column.stderr
+    assert "2 must-link and 0 cannot-link pairs on 4 of 6 rows, all satisfied" in by_column.stderr
+
+
+@pytest.mark.usefixtures("houses")
+def test_groups_of_a_column_join_pairs_and_are_checked(run):
+    Path("apart.csv").write_text("ann,cid\ndot,eve\n")
+    options = ("people.csv", "--id-column", "who", "--groups-column", "house")
+    found = labels(run(*FIT, "--groups-column", "house", "--cannot-link", "apart.csv"))
+    assert found["ann"] == found["eve"] != found["cid"] == found["dot"]
+    done = run("check", *options, "-k", 2, "--cannot-link", "apart.csv")
+    assert "2 must-link and 2 cannot-link pairs on 4 of 6 rows" in done.stdout
+    Path("apart.csv").write_text("ann,eve\n")
+    done = run("check", *options, "-k", 2, "--cannot-link", "apart.csv", code=3)
+    assert "ann" in done.stderr
+    done = run("relax", *options, "-k", 2, "--cannot-link", "apart.csv")
+    assert "ann eve" in done.stdout
+
+
+@pytest.mark.usefixtures("houses")
+@pytest.mark.parametrize("command", [("certify", "-k", 2), ("choose-k", "--from", 2, "--to", 2)])
+def test_other_commands_take_a_column_of_groups(run, command):
+    """The inertia that they tell is that under the groups, which is not that without them."""
+    name, *options = command
+    told = run(name, "people.csv", "--id-column", "who", "--groups-column", "house", *options)
+    inertia = {
+        option: run(*FIT, option, "house").stderr.split("inertia")[1].split()[0]
+        for option in ("--groups-column", "--ignore")
+    }
+    assert inertia["--groups-column"] in told.output.split()
+    assert inertia["--ignore"] not in told.output.split()
+
+
 def test_one_file_comes_from_standard_input_and_not_two(run):
     Path("more.csv").write_text("cid,dot\n")
     done = run(*FIT, "--cannot-link", "-", "--cannot-link", "more.csv", stdin="ann,bob\n")

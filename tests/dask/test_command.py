@@ -83,6 +83,7 @@ def test_csv_files_by_row_number_on_workers_of_this_machine(folder, expected):
         (["--ignore", "name", "--cannot-link", "nowhere.csv"], "nowhere.csv"),
         (["--id-column", "nobody"], "there is no column 'nobody'"),
         (["--impute", "median"], "not with --dask: --impute median"),
+        (["--groups-column", "name"], "not with --dask: --groups-column"),
         (["--join", "-o", "x.csv"], "not with --dask: --join"),
         (["--method", "KSKM", "--json"], "not with --dask: --method, --json"),
         (["-o", "labels.xlsx"], "written as .csv or .parquet"),

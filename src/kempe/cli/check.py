@@ -11,6 +11,7 @@ from kempe.cli.data import PairFiles, opened
 from kempe.cli.options import (
     Encoding,
     FileOptions,
+    GroupsColumn,
     Header,
     IdColumn,
     NClusters,
@@ -31,10 +32,13 @@ def check(
     data: Annotated[
         Path | None,
         typer.Argument(
-            metavar="DATA", help="Table with the ids that the pairs name.", show_default=False
+            metavar="DATA",
+            help="Table with the ids that the pairs name, or with groups.",
+            show_default=False,
         ),
     ] = None,
     id_column: IdColumn = None,
+    groups_column: GroupsColumn = None,
     header: Header = None,
     encoding: Encoding = None,
     rows: Annotated[
@@ -52,24 +56,28 @@ def check(
     """
     from kempe.cli.console import check_outputs
     from kempe.constraints import Constraints
-    from kempe.tables import Ids
+    from kempe.tables import Ids, PairSet, groups_in_column
 
     limited = any(value is not None for value in sizes.given.values())
-    if not any(pairs.files) and not limited:
+    if not any(pairs.files) and not limited and groups_column is None:
         raise ValueError(
-            "nothing to check: give --must-link, --cannot-link, --groups, --constraints or --soft"
+            "nothing to check: give --must-link, --cannot-link, --groups, --groups-column, "
+            "--constraints or --soft"
         )
     if limited and data is None and rows is None:
         raise ValueError("sizes are of all rows: name the data, or give --rows")
-    if id_column is not None and data is None:
-        raise ValueError("--id-column is a column of the data: name its file, too")
+    for option, name in (("--id-column", id_column), ("--groups-column", groups_column)):
+        if name is not None and data is None:
+            raise ValueError(f"{option} is a column of the data: name its file, too")
     check_outputs([], [data, *pairs.files])
     table = None if data is None else opened(FileOptions(data, header, encoding=encoding))
-    ids = None
+    ids, grouped = None, PairSet()
     if table is not None:
         rows = table.n_rows
         ids = None if id_column is None else Ids(table, table.position(id_column))
-    found = PairFiles.of(pairs, encoding).pairs(rows, ids)
+        if groups_column is not None:
+            grouped = PairSet(must_link=groups_in_column(table, table.position(groups_column)))
+    found = PairFiles.of(pairs, encoding).pairs(rows, ids) | grouped
     names = None if ids is None else ids.names
     constraints = Constraints(found.must_link, found.cannot_link, n_rows=rows, row_names=names)
     _check(constraints.with_soft(found.soft), n_clusters, time_limit, sizes)

@@ -89,6 +89,7 @@ def _refuse(estimator: Any, table: TableOptions, targets: Targets) -> None:
     """Complain of options that need all rows at once."""
     given = {
         "--method": type(estimator).__name__ != "KempeKMeans",
+        "--groups-column": table.groups_column is not None,
         "--labels-column": table.labels_column is not None,
         "--unknown": bool(table.unknown),
         "--impute median": table.impute == "median",

@@ -43,7 +43,7 @@ class Roles:
         Columns to cluster by, in the order of the table.
     categories
         Those of them that hold categories.
-    ids, labels, weights
+    ids, groups, labels, weights
         Columns of their own.
     remarks
         What was decided without being asked.
@@ -52,6 +52,7 @@ class Roles:
     features: tuple[int, ...]
     categories: frozenset[int] = frozenset()
     ids: int | None = None
+    groups: int | None = None
     labels: int | None = None
     weights: int | None = None
     remarks: tuple[str, ...] = ()
@@ -60,10 +61,11 @@ class Roles:
     def of(cls, table: Table, options: TableOptions) -> Roles:
         """Find the columns by what was said about them."""
         taken: dict[int, str] = {}
-        ids, labels, weights = (
+        ids, groups, labels, weights = (
             None if name is None else _take(table, taken, f"--{role}-column", name)
             for role, name in (
                 ("id", options.id_column),
+                ("groups", options.groups_column),
                 ("labels", options.labels_column),
                 ("weights", options.weights_column),
             )
@@ -83,7 +85,7 @@ class Roles:
         if not features:
             raise ValueError(f"{table.source} has no columns left to cluster by")
         _check_different(table, features)
-        return cls(features, encoded, ids, labels, weights, _left_out(unnamed))
+        return cls(features, encoded, ids, groups, labels, weights, _left_out(unnamed))
 
 
 def names_in(table: Table, given: Sequence[str] | None) -> list[str]:

@@ -42,8 +42,9 @@ class Given:
         Whether these are names of the table.
     preparation
         What made the numbers of the table, if it was needed.
-    ids, known, weights
-        The id of each row, the labels known for some, the weights; if there are columns of them.
+    ids, grouped, known, weights
+        The id of each row, pairs of rows in one group, the labels known for some, the weights; if
+        there are columns of them.
     remarks
         What a person should know about how the table was read.
     """
@@ -54,6 +55,7 @@ class Given:
     has_header: bool
     preparation: Preparation | None = None
     ids: Ids | None = None
+    grouped: NDArray[np.int64] | None = None
     known: KnownLabels | None = None
     weights: NDArray[np.float64] | None = None
     remarks: tuple[str, ...] = ()
@@ -87,7 +89,7 @@ def read(options: TableOptions) -> Given:
     """Read the table that is to be clustered."""
     from kempe.cli.columns import Roles, numbers_and_words, weights_of
     from kempe.cli.known import KnownLabels
-    from kempe.tables import Ids
+    from kempe.tables import Ids, groups_in_column
 
     table = opened(options)
     roles = Roles.of(table, options)
@@ -96,8 +98,11 @@ def read(options: TableOptions) -> Given:
     known = None
     if roles.labels is not None:
         known = KnownLabels(table, roles.labels, options.unknown or ())
+    grouped = None if roles.groups is None else groups_in_column(table, roles.groups)
     names = tuple(table.names[column] for column in roles.features)
     remarks = [*roles.remarks, *([] if known is None else [known.summary()])]
+    if grouped is not None:
+        remarks.append(_groups_in_words(grouped, table.n_rows, options.groups_column))
     encode = [table.names[column] for column in sorted(roles.categories)]
     preparation = _preparation(names, table.has_header, encode, options)
     rows = cells if preparation is None else preparation.fit_transform(cells)
@@ -111,9 +116,19 @@ def read(options: TableOptions) -> Given:
         has_header=table.has_header,
         preparation=preparation,
         ids=ids,
+        grouped=grouped,
         known=known,
         weights=None if roles.weights is None else weights_of(table, roles.weights),
         remarks=tuple(remarks),
+    )
+
+
+def _groups_in_words(pairs: NDArray[np.int64], n_rows: int, column: str | None) -> str:
+    """Say how many rows are in groups; each group is a chain, with a pair less than it has rows."""
+    n_grouped = len(set(pairs.ravel().tolist()))
+    return (
+        f"groups: {n_grouped:,} of {n_rows:,} rows are in {n_grouped - len(pairs):,} groups of two "
+        f"or more by {column!r}"
     )
 
 
@@ -174,9 +189,12 @@ class PairFiles:
 
 
 def constraints_of(given: Given, pairs: PairSet) -> Constraints:
-    """Join the pairs of files and those that follow from known labels."""
+    """Join the pairs of files and those that follow from groups and from known labels."""
     from kempe.constraints import Constraints
+    from kempe.tables import PairSet
 
+    if given.grouped is not None:
+        pairs |= PairSet(must_link=given.grouped)
     constraints = Constraints(
         pairs.must_link,
         pairs.cannot_link,

@@ -85,6 +85,14 @@ IdColumn = Annotated[
     str | None,
     typer.Option(metavar="NAME", help="Column of ids, which pairs name and labels come with."),
 ]
+GroupsColumn = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Column of groups, such as households: rows of one group belong together. Blanks, ?, "
+        "NA and nan are in no group.",
+    ),
+]
 LabelsColumn = Annotated[
     str | None,
     typer.Option(
@@ -216,6 +224,7 @@ class TableOptions(FileOptions):
     """A table, and what its columns are."""
 
     id_column: IdColumn = None
+    groups_column: GroupsColumn = None
     labels_column: LabelsColumn = None
     unknown: Unknown = None
     weights_column: WeightsColumn = None

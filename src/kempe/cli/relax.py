@@ -77,11 +77,17 @@ def relax(
     """
     from kempe.contradictions import relax as relaxed
 
-    if not any(pairs.files) and table.labels_column is None:
+    if not any(pairs.files) and table.labels_column is None and table.groups_column is None:
         raise ValueError("there are no pairs: give --must-link, --cannot-link or --constraints")
-    if table.data is None and (table.id_column is not None or output is not None):
-        option = "--id-column" if table.id_column is not None else "--output"
-        raise ValueError(f"{option} is about the rows of the data: name its file, too")
+    of_rows = {
+        "--id-column": table.id_column,
+        "--groups-column": table.groups_column,
+        "--labels-column": table.labels_column,
+        "--output": output,
+    }
+    for option, value in of_rows.items():
+        if table.data is None and value is not None:
+            raise ValueError(f"{option} is about the rows of the data: name its file, too")
     check_outputs([given_up, kept, output], [table.data, *pairs.files])
     given, constraints = _read(table, pairs)
     found = relaxed(

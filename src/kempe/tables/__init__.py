@@ -9,7 +9,7 @@ from kempe.tables.errors import TableError, Unsaid
 from kempe.tables.formats import open_table
 from kempe.tables.ids import Ids
 from kempe.tables.joined import JoinedTable
-from kempe.tables.pairs import PairSet, read_groups, read_pairs
+from kempe.tables.pairs import PairSet, groups_in_column, read_groups, read_pairs
 from kempe.tables.source import STANDARD, Source
 from kempe.tables.sureness import read_linked, read_soft_pairs
 from kempe.tables.table import Table, TextColumnsError
@@ -25,6 +25,7 @@ __all__ = [
     "TableError",
     "TextColumnsError",
     "Unsaid",
+    "groups_in_column",
     "names_in",
     "open_table",
     "read_constraint_file",

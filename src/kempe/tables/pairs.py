@@ -144,6 +144,17 @@ def read_groups(path: Path | Source, *, ids: Ids | None = None, n_rows: int | No
     return _chains(texts[1 - members], rows[:, 0])
 
 
+def groups_in_column(table: Table, column: int) -> Pairs:
+    """Read a column of the rows' own table that names the group of each, as must-link pairs."""
+    groups = table.texts(column)
+    pairs = _chains(groups, np.arange(len(groups)))
+    if not len(pairs):
+        raise TableError(
+            f"{table.source}: the column {table.names[column]!r} has no two rows in one group"
+        )
+    return pairs
+
+
 def _chains(groups: Sequence[str], rows: NDArray[np.int64]) -> Pairs:
     """Join each row to the one before it in its group; a blank names no group."""
     last: dict[str, int] = {}
