@@ -9,6 +9,8 @@ from typing import Any
 from sphinx.application import Sphinx
 
 TITLED = re.compile(r":(?:ref|term):`([^<`]+?)\s*<[^`]*>`")
+SHARED = re.compile(r"(?<![\w.~])KempeKMeans\b")
+"""``kempe`` and ``kempe.dask`` have an estimator of this name each."""
 BARE = re.compile(r":(?:ref|term):`[^`]*`")
 
 
@@ -21,8 +23,12 @@ class Written(str):
         return str(self)
 
 
-def _written(annotation: Any) -> Any:
-    return Written(annotation) if isinstance(annotation, str) else annotation
+def _written(annotation: Any, module: str) -> Any:
+    """Give what stands in the source of a module, and say whose estimator a shared name means."""
+    if not isinstance(annotation, str):
+        return annotation
+    owner = "kempe.dask" if module.startswith("kempe.dask") else "kempe"
+    return Written(SHARED.sub(f"~{owner}.KempeKMeans", annotation))
 
 
 def as_written(
@@ -38,11 +44,12 @@ def as_written(
     parameters = list(signature.parameters.values())
     if what == "method" and parameters and parameters[0].name == "self":
         parameters = parameters[1:]
+    module = getattr(obj, "__module__", None) or ""
     plain = signature.replace(
-        parameters=[p.replace(annotation=_written(p.annotation)) for p in parameters],
+        parameters=[p.replace(annotation=_written(p.annotation, module)) for p in parameters],
         return_annotation=inspect.Signature.empty,
     )
-    result = signature.return_annotation
+    result = _written(signature.return_annotation, module)
     shown = result if isinstance(result, str) and what in ("function", "method") else ""
     return str(plain), shown
 

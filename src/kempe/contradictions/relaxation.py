@@ -12,7 +12,7 @@ from kempe import cards
 from kempe.constraints import Constraints
 from kempe.contradictions.candidates import Candidates
 from kempe.contradictions.contradiction import Contradiction
-from kempe.engine import KempeKMeans  # the documentation finds it by its module
+from kempe.engine import KempeKMeans
 from kempe.pairs import Pairs
 
 # Sums of weights that are no whole numbers may differ by this share of them.
