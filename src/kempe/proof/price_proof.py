@@ -28,9 +28,9 @@ LOSS_SHARE = 0.1
 ASCENT_SHARE, COVER_SHARE = 0.4, 0.5
 # Steps of the ascent between coverings that met a position above sigma.
 STEPS_AFTER = 8
-# What the checker takes for a box and for a look at a group in one coordinate, in seconds; it is
-# to be done in a minute.
-BOX_SECONDS, LOOK_SECONDS, MOST_SECONDS = 6e-4, 1.2e-8, 60.0
+# What the checker takes for a box and for a look at a group, in seconds; it is to be done in a
+# minute.
+BOX_SECONDS, LOOK_SECONDS, MOST_SECONDS = 3e-4, 7e-8, 60.0
 # A covering that would take the checker longer than this share of what is left is not begun.
 CHECK_SHARE = 0.3
 # Seconds that the first bound takes for each coordinate of a group: some hundred climbs.
@@ -107,6 +107,8 @@ class PriceProof:
         self._tolerance = WIDEST
         self.best: Proven | None = None
         self.n_boxes = 0
+        # Looks at groups in a box, on the average: in the first covering perhaps at all of them.
+        self._looks = float(self.size)
 
     @staticmethod
     def first_seconds(problem: Problem) -> float:
@@ -179,19 +181,19 @@ class PriceProof:
 
         ``None`` if the proof takes too long.
         """
-        dimension = self._groups.points.shape[1]
-        left = self._stopper.remaining
+        left = max(self._stopper.remaining - self.check_seconds, 0.0)
         share = self._stopper.child(COVER_SHARE * left)
-        most = min(MOST_SECONDS, CHECK_SHARE * left) / BOX_SECONDS
+        most = min(MOST_SECONDS, CHECK_SHARE * left) / (BOX_SECONDS + LOOK_SECONDS * self._looks)
         target = ascent.sigma * (1 + self._tolerance)
         proven, boxes, looks, above = ascent.pricing.cover(
             ascent.prices, target, int(min(most, 1e6)) + 1, share
         )
         self.n_boxes += boxes
+        self._looks = looks / max(boxes, 1)
         if not proven:
             return np.asarray(above) if above.size else None
         bound = self._inside + float(ascent.prices.sum()) - self._groups.n_clusters * target
-        seconds = BOX_SECONDS * boxes + LOOK_SECONDS * looks * dimension
+        seconds = BOX_SECONDS * boxes + LOOK_SECONDS * looks
         if bound > self.bound:
             self.best = Proven(ascent.prices, target, ascent.rules, bound, seconds)
             self._report()
