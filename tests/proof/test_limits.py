@@ -14,7 +14,7 @@ from kempe import Constraints, _core, certify
 from kempe.problem import Problem
 from kempe.proof import checking
 from kempe.proof.facts import Facts
-from kempe.proof.presolve import presolve, presolve_problem
+from kempe.proof.presolve import Merged, presolve, presolve_problem
 
 # They measure time, so nothing else may run.
 pytestmark = pytest.mark.timing
@@ -96,11 +96,12 @@ def test_the_presolve_of_a_problem_finds_what_that_of_its_facts_finds(seed):
     pairs = Constraints(together, drawn[~same], n_rows=n)
     problem = Problem.build(rng.normal(size=(n, 2)), pairs, n_clusters=k, sample_weight=np.ones(n))
     slow = presolve(Facts.of(problem), k)
-    fast = presolve_problem(problem, n, _core.Stopper())
+    merged = Merged.of(problem, _core.Stopper())
+    fast = presolve_problem(problem, merged, n)
     assert fast.deductions == slow.deductions
     np.testing.assert_array_equal(fast.facts.group, slow.facts.group)
     np.testing.assert_array_equal(fast.facts.cannot, slow.facts.cannot)
-    assert presolve_problem(problem, slow.facts.n_groups - 1, _core.Stopper()) is None
+    assert presolve_problem(problem, merged, slow.facts.n_groups - 1) is None
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -19,6 +19,7 @@ from kempe.proof import OptimalityCertificate
 from kempe.proof.bundle import Bundle
 from kempe.proof.checking import prove
 from kempe.proof.nodes import Node, Part, Prices
+from kempe.proof.presolve import Merged
 from kempe.proof.price_proof import ROOMS, PriceProof
 from kempe.proof.price_rules import Rules
 from kempe.proof.relaxation import Data
@@ -199,6 +200,7 @@ def price_parts(problem: Tiny, labels: Any, seed: int = 0) -> tuple[Part, ...]:
     data = Data.centred(built.rows, built.row_weight)
     proof = PriceProof(
         built,
+        Merged.of(built, _core.Stopper()),
         data.heavy,
         labels,
         1e-6,
@@ -373,6 +375,37 @@ def test_no_prices_at_all():
     problem, labels, _, _ = DRAWN[0]
     with pytest.raises(CertificateError, match="needs"):
         proven_by(problem, labels, None)
+
+
+def test_two_clusters_merge_the_sides_of_their_pairs():
+    rng = np.random.default_rng(0)
+    X, n = rng.normal(size=(80, 2)), 80
+    path = np.column_stack([np.arange(39), np.arange(1, 40)])
+    problem = Problem.build(
+        X, Constraints(cannot_link=path), n_clusters=2, sample_weight=np.ones(n)
+    )
+    labels = (np.arange(n) % 2).astype(np.int32)
+    data = Data.centred(problem.rows, problem.row_weight)
+    bounds = []
+    for merged in (Merged.nothing(problem), Merged.of(problem, _core.Stopper())):
+        proof = PriceProof(
+            problem,
+            merged,
+            data.heavy,
+            labels,
+            1e-6,
+            1,
+            rng,
+            lambda: False,
+            lambda: None,
+            _core.Stopper(5.0),
+        )
+        proof.run()
+        parts = (Part(np.arange(n), proof.nodes(1e-8)),)
+        inputs = X, np.ones(n), np.empty((0, 2), np.int64), path, 2
+        bounds.append((proof.size, prove(*inputs, labels, parts).lower_bound))
+    assert [size for size, _ in bounds] == [80, 42]
+    assert bounds[1][1] > 1.01 * bounds[0][1]
 
 
 # The whole.

@@ -25,7 +25,7 @@ from kempe.proof.checking.rounding import LIGHTEST
 from kempe.proof.incumbent import Incumbent
 from kempe.proof.nodes import Part
 from kempe.proof.parts import groups_bounded_in, part_size, part_tree
-from kempe.proof.presolve import presolve_problem
+from kempe.proof.presolve import Merged, presolve_problem
 from kempe.proof.price_proof import ROOMS, PriceProof, effective_dimension
 from kempe.proof.progress import ProofCallbackList, ProofCallbacks, ProofState, display
 from kempe.proof.relaxation import Data
@@ -255,6 +255,7 @@ class _Proof:
         self._started = time.perf_counter()
         self._history: list[tuple[float, float, float]] = []
         self._trees: list[tuple[NDArray[np.int64], Tree]] = []
+        self._merged = Merged.nothing(problem)
         self._priced: PriceProof | None = None
         self._method: Method = "sdp"
         self._ended = False
@@ -284,7 +285,8 @@ class _Proof:
         left = self._stopper.remaining
         most = min(WHOLE_UP_TO, groups_bounded_in(left / WHOLE_TIME_SHARE))
         limit = self._stopper.child(PRESOLVE_SHARE * left)
-        known = presolve_problem(self._problem, int(most), limit)
+        self._merged = Merged.of(self._problem, limit)
+        known = presolve_problem(self._problem, self._merged, int(most))
         if known is None:
             return None
         return Tree(
@@ -307,6 +309,7 @@ class _Proof:
         share = self._stopper.child(left)
         self._priced = PriceProof(
             self._problem,
+            self._merged,
             self._data.heavy,
             self._incumbent.labels,
             self._gap,

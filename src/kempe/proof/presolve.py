@@ -51,22 +51,59 @@ def presolve(facts: Facts, n_clusters: int, stopper: _core.Stopper | None = None
     return Presolved(known.with_together(together) if together else known, log)
 
 
-def presolve_problem(problem: Problem, most: int, stopper: _core.Stopper) -> Presolved | None:
+@dataclass(frozen=True, eq=False)
+class Merged:
+    """Groups of all rows of a problem after all deductions, without a matrix over them.
+
+    Attributes
+    ----------
+    group
+        Group of each row, numbered by first row.
+    edges
+        Pairs of groups that are apart.
+    deductions, witness
+        As in ``Presolved``; with a witness nothing is merged.
+    """
+
+    group: NDArray[np.int32]
+    edges: NDArray[np.int32]
+    deductions: tuple[Deduction, ...] = ()
+    witness: tuple[int, ...] = ()
+
+    @classmethod
+    def nothing(cls, problem: Problem) -> Merged:
+        """Give the user's pairs alone."""
+        return cls(problem.supernode, problem.graph.edges)
+
+    @classmethod
+    def of(cls, problem: Problem, stopper: _core.Stopper) -> Merged:
+        """Deduce what cliques imply."""
+        row = np.unique(problem.supernode, return_index=True)[1]
+        log, witness = _deduced(problem.graph, row, problem.n_clusters, stopper)
+        if witness:
+            return cls(problem.supernode, problem.graph.edges, log, witness)
+        into = merged_groups(problem.supernode[as_pairs(_pairs(log, "together"))], row.size)
+        apart = problem.supernode[as_pairs(_pairs(log, "apart"))]
+        edges = np.sort(into[np.concatenate([problem.graph.edges, apart])], axis=1)
+        return cls(into[problem.supernode], np.unique(edges, axis=0), log)
+
+    @property
+    def n_groups(self) -> int:
+        """Number of groups."""
+        return int(self.group.max()) + 1
+
+
+def presolve_problem(problem: Problem, merged: Merged, most: int) -> Presolved | None:
     """Do the same for all rows of a problem; none if more groups of some weight are left than that.
 
     Only then is there a matrix over the groups: before, there may be too many for one.
     """
-    row = np.unique(problem.supernode, return_index=True)[1]
-    log, witness = _deduced(problem.graph, row, problem.n_clusters, stopper)
-    if witness:
-        return Presolved(Facts.of(problem), log, witness)
-    into = merged_groups(problem.supernode[as_pairs(_pairs(log, "together"))], row.size)
-    group = into[problem.supernode]
-    if np.count_nonzero(np.bincount(into, problem.weight)) > most:
+    if merged.witness:
+        return Presolved(Facts.of(problem), merged.deductions, merged.witness)
+    if np.count_nonzero(np.bincount(merged.group, problem.row_weight)) > most:
         return None
-    apart = problem.supernode[as_pairs(_pairs(log, "apart"))]
-    edges = into[np.concatenate([problem.graph.edges, apart])]
-    return Presolved(Facts.of_edges(group, int(into.max()) + 1, edges), log)
+    facts = Facts.of_edges(merged.group, merged.n_groups, merged.edges)
+    return Presolved(facts, merged.deductions)
 
 
 def _deduced(

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from kempe import _core
 from kempe.problem import Problem
 from kempe.proof.nodes import Node, Prices
+from kempe.proof.presolve import Merged
 from kempe.proof.price_ascent import Floats, PriceAscent, PricedProblem
 from kempe.proof.price_rules import Rules
 from kempe.proof.relaxation import Data
@@ -57,6 +58,8 @@ class PriceProof:
     ----------
     problem
         What the labels obey.
+    merged
+        Its groups, after all that cliques imply.
     data
         Its rows and weights.
     labels
@@ -78,6 +81,7 @@ class PriceProof:
     def __init__(
         self,
         problem: Problem,
+        merged: Merged,
         data: Data,
         labels: NDArray[np.int32],
         gap: float,
@@ -87,12 +91,12 @@ class PriceProof:
         report: Callable[[], None],
         stopper: _core.Stopper,
     ) -> None:
-        weight, sums = data.sums(problem.supernode, problem.n_supernodes)
+        weight, sums = data.sums(merged.group, merged.n_groups)
         heavy = weight > 0
         self.size = int(heavy.sum())
         number = np.cumsum(heavy) - 1
-        edges = number[problem.graph.edges[heavy[problem.graph.edges].all(axis=1)]]
-        row = np.unique(problem.supernode, return_index=True)[1]
+        edges = number[merged.edges[heavy[merged.edges].all(axis=1)]]
+        row = np.unique(merged.group, return_index=True)[1]
         self._groups = PricedProblem.of(
             sums[heavy] / weight[heavy, None],
             weight[heavy],
@@ -100,7 +104,8 @@ class PriceProof:
             problem.n_clusters,
             labels[row][heavy],
         )
-        self._inside = data.inertia(problem.supernode)
+        self._inside = data.inertia(merged.group)
+        self._deductions = merged.deductions
         self._inertia = data.inertia(labels)
         self._unit, self._gap, self._threads, self._rng = data.unit, gap, threads, rng
         self._stop, self._report, self._stopper = stop, report, stopper
@@ -206,7 +211,7 @@ class PriceProof:
         best = self.best
         most = best.most + room * float(best.prices.sum()) / self._groups.n_clusters
         prices = Prices(best.prices, most, best.rules.unit, best.rules.hubs, self._unit)
-        return (Node(None, "prices", prices=prices),)
+        return (Node(None, "prices", deductions=self._deductions, prices=prices),)
 
 
 def effective_dimension(data: Data) -> float:
