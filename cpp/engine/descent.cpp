@@ -61,6 +61,7 @@ void Descent<Rules>::place_centroid(Colour c, const double* position) {
 // divides the scale by a thousand at least, so a hundred are the most that a double can take.
 template <class Rules>
 void Descent<Rules>::descend(Stopper& stopper) {
+    groups_.begin_descent();
     run(Reference::means, stopper);
     for (double finer;
          !stopper.stopped() && (finer = smallest_change()) < kFarBelow * ledger_.tolerance;) {
@@ -135,7 +136,8 @@ int Descent<Rules>::repair(Stopper& stopper) {
 }
 
 // Groups that are tied together are expensive to find, so that is for what is nearly the best
-// already: within twice what it usually gains. There are none on large data.
+// already: within twice what it usually gains, and for a share of the work of a descent. There are
+// none on large data.
 template <class Rules>
 void Descent<Rules>::move_groups(Stopper& stopper) {
     if constexpr (Rules::Ties::kPriced) {
@@ -205,6 +207,7 @@ void Descent<Rules>::relocate(Colour c, Vertex onto, Stopper& stopper) {
     ledger_.clock.advance();
     ledger_.clock.touch(c);
     ledger_.bounds.distrust_remembered();
+    groups_.begin_descent();
     // A vertex that moves pulls others after it, so they must look again.
     run(Rules::Ties::kPriced ? Reference::placed : Reference::standing, stopper);
     trial_.release_centroids();

@@ -29,6 +29,7 @@ class Descent {
     Descent(const Instance& instance, const Points<T>& points, int k);
 
     const State<Rules>& state() const { return ledger_.state; }
+    const GroupMoves<Rules>& groups() const { return groups_; }
 
     void load(const Colour* colours);
     // Move the centroid of a cluster; vertices will look at it again.

@@ -23,6 +23,12 @@ struct Ledger {
           bounds(instance, k),
           blocked(instance.size) {}
 
+    // Take note that single vertices have cost so many steps of inner loops, for finders whose own
+    // work is limited by that. Only prices need such finders.
+    void count_work(std::size_t steps) {
+        if constexpr (Rules::Ties::kPriced) work += steps;
+    }
+
     // Nothing is known any more.
     void restart() {
         clock.restart();
@@ -88,6 +94,7 @@ struct Ledger {
     Reference reference = Reference::means;
     double tolerance = 0.0;  // smaller changes of the objective are none
     bool in_trial = false;
+    std::size_t work = 0;                 // steps that single vertices have cost so far
     LargeBounds* large_bounds = nullptr;  // of large data, where others keep them
 };
 

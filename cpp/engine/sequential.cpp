@@ -76,6 +76,15 @@ class SequentialSearch {
         });
     }
 
+    nb::tuple work_done() const {
+        return std::visit(
+            [](const auto& engine) {
+                const auto& groups = engine->descent.groups();
+                return nb::make_tuple(groups.work_of_singles(), groups.work());
+            },
+            engine_);
+    }
+
     double estimate(In1<Colour> colours, Colour removed, Vertex onto) {
         check(colours);
         if (removed < 0 || removed >= k_) throw std::invalid_argument("no such cluster");
@@ -155,6 +164,7 @@ void bind_sequential(nb::module_& m) {
         .def("assign_by_table", &SequentialSearch::assign_by_table, nb::arg("colours"),
              nb::arg("centroids"), nb::arg("thorough"), nb::arg("stopper"))
         .def("descend", &SequentialSearch::descend, nb::arg("colours"), nb::arg("stopper"))
+        .def("work_done", &SequentialSearch::work_done)
         .def("estimate", &SequentialSearch::estimate, nb::arg("colours"), nb::arg("removed"),
              nb::arg("onto"))
         .def("relocate", &SequentialSearch::relocate, nb::arg("colours"), nb::arg("tries"),

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <limits>
 #include <vector>
 
@@ -28,13 +29,18 @@ class MaxFlow {
     // It costs so much to part two nodes, whichever of them stays with the source.
     void join(int one, int other, double capacity) { connect(one, other, capacity, capacity); }
 
-    void run() {
+    // Returns whether it came to an end before it had looked at more than so many arcs.
+    bool run(std::size_t most_looks) {
+        looks_ = 0;
         while (measure_levels()) {
             next_ = first_;
-            while (push(source(), kUnbounded) > 0) {
-            }
+            while (push(source(), kUnbounded) > 0)
+                if (looks_ > most_looks) return false;
         }
+        return true;
     }
+    // Arcs that the last run has looked at.
+    std::size_t looks() const { return looks_; }
     // After a run: whether a node stays with the source in the cheapest cut.
     bool stays(int node) const { return level_[node] != kNone; }
 
@@ -66,6 +72,7 @@ class MaxFlow {
         for (std::size_t head = 0; head < queue_.size(); ++head)
             for (int a = first_[queue_[head]]; a != kNone; a = arcs_[a].next) {
                 const Arc& arc = arcs_[a];
+                ++looks_;
                 if (!is_open(arc) || level_[arc.to] != kNone) continue;
                 level_[arc.to] = level_[queue_[head]] + 1;
                 queue_.push_back(arc.to);
@@ -80,6 +87,7 @@ class MaxFlow {
         if (node == sink()) return most;
         for (int& a = next_[node]; a != kNone; a = arcs_[a].next) {
             const Arc& arc = arcs_[a];
+            ++looks_;
             if (!is_open(arc) || level_[arc.to] != level_[node] + 1) continue;
             const double pushed = push(arc.to, std::min(most, arc.left));
             if (pushed > 0) {
@@ -93,6 +101,7 @@ class MaxFlow {
 
     int nodes_ = 0;
     double largest_ = 0.0;
+    std::size_t looks_ = 0;
     std::vector<Arc> arcs_;
     std::vector<int> first_, next_, level_, queue_;
 };

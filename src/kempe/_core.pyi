@@ -383,6 +383,11 @@ class SequentialSearch:
         """
     def descend(self, colours: _Ints, stopper: Stopper) -> _Ints:
         """Swap chains that lower the inertia, centroids following, until none is left."""
+    def work_done(self) -> tuple[int, int]:
+        """Count steps of inner loops since the last descent began, where soft pairs have prices.
+
+        Those of single vertices, and those that looking for groups of them took.
+        """
     def estimate(self, colours: _Ints, removed: int, onto: int) -> float:
         """Foresee what moving a centroid onto a supernode changes the inertia by.
 

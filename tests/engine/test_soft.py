@@ -238,6 +238,25 @@ def test_large_data_goes_down_with_soft_pairs(dtype):
             assert problem.inertia(moved) + problem.price(moved) >= own * (1 - 1e-9)
 
 
+def test_groups_take_a_share_of_the_work_of_a_descent_however_many_pairs():
+    rng = np.random.default_rng(0)
+    hidden = rng.integers(20, size=3_000)
+    X = rng.normal(size=(20, 8))[hidden] + rng.normal(size=(hidden.size, 8))
+    pairs = _pairs(rng, hidden.size, 30_000)
+    together = (hidden[pairs[:, 0]] == hidden[pairs[:, 1]]) ^ (rng.random(len(pairs)) < 0.2)
+    known = Constraints(soft_must_link=pairs[together], soft_cannot_link=pairs[~together])
+    problem = Problem.build(X, known, n_clusters=20)
+    problem = problem.priced(2.0 * problem.soft.strength(1.0))
+    start, _ = start_of(problem, 0)
+    search = _core.SequentialSearch(problem.core, 20)
+    found = [search.descend(start, _core.Stopper(LONG)) for _ in range(2)]
+    singles, groups = search.work_done()
+    assert singles > 20 * 8 * hidden.size
+    # Either way of looking for groups ends with the first that goes over what is allowed.
+    assert 400_000 < groups < 1.25 * 2 * (200_000 + 0.01 * singles)
+    assert np.array_equal(*found)
+
+
 def test_hard_pairs_always_hold_and_decide_soft_ones():
     X, _, pairs, together, _ = blobs(2)
     model = KempeKMeans(4, random_state=0, max_mutations=20)

@@ -27,6 +27,21 @@ void GroupMoves<Rules>::forget() {
 }
 
 template <class Rules>
+void GroupMoves<Rules>::begin_descent() {
+    if constexpr (Rules::Ties::kPriced) {
+        work_before_ = ledger_.work;
+        grown_ = cut_up_ = {};
+    }
+}
+
+template <class Rules>
+std::size_t GroupMoves<Rules>::left(const Spent& spent) const {
+    const auto allowed =
+        kFreeSteps + static_cast<std::size_t>(kShare * static_cast<double>(work_of_singles()));
+    return allowed > spent.work ? allowed - spent.work : 0;
+}
+
+template <class Rules>
 void GroupMoves<Rules>::sweep(Stopper& stopper) {
     grow_groups(stopper);
     cut_clusters(stopper);
@@ -35,16 +50,31 @@ void GroupMoves<Rules>::sweep(Stopper& stopper) {
 template <class Rules>
 void GroupMoves<Rules>::grow_groups(Stopper& stopper) {
     if constexpr (Rules::Ties::kPriced) {
-        const Clock& clock = ledger_.clock;
-        for (Vertex v : ledger_.state.ties().pairs().tied())
-            for (Colour c = 0; c < ledger_.k; ++c) {
-                const Colour own = ledger_.state.colour(v);
-                if (c == own || !is_worth_growing(v, c)) continue;
-                Time& failed = failed_[std::size_t(v) * ledger_.k + c];
-                if (failed >= clock.altered(c) && failed >= clock.altered(own)) continue;
-                if (stopper.should_stop()) return;
-                if (!grow_from(v, c)) failed = clock.now();
+        const auto& tied = ledger_.state.ties().pairs().tied();
+        const std::size_t first = grown_.next;
+        grown_.next = 0;
+        for (std::size_t i = 0; i < tied.size(); ++i) {
+            const std::size_t position = (first + i) % tied.size();
+            if (left(grown_) == 0) {
+                grown_.next = position;
+                return;
             }
+            if (stopper.should_stop()) return;
+            grow_all_from(tied[position]);
+        }
+    }
+}
+
+template <class Rules>
+void GroupMoves<Rules>::grow_all_from(Vertex v) {
+    const Clock& clock = ledger_.clock;
+    grown_.work += ledger_.k;
+    for (Colour c = 0; c < ledger_.k; ++c) {
+        const Colour own = ledger_.state.colour(v);
+        if (c == own) continue;
+        Time& failed = failed_[std::size_t(v) * ledger_.k + c];
+        if (failed >= clock.altered(c) && failed >= clock.altered(own)) continue;
+        if (is_worth_growing(v, c) && !grow_from(v, c)) failed = clock.now();
     }
 }
 
@@ -66,18 +96,21 @@ bool GroupMoves<Rules>::grow_from(Vertex v, Colour to) {
     to_ = to;
     group_.clear();
     reach_.clear();
+    looks_of_group_ = 0;
     take_along(v);
     std::size_t best = 0;
     double least = -ledger_.tolerance;
     while (group_.size() <= kLargestGroup) {
         const ChainMove move = ledger_.state.collect_these(group_, from_, to_);
         const double change = ledger_.state.change(move, ledger_.reference);
+        grown_.work += looks_of_group_ + group_.size() * ledger_.instance.dimension;
         if (change < least) {
             least = change;
             best = group_.size();
         }
+        grown_.work += reach_.size();
         const Vertex next = cheapest_to_take();
-        if (next < 0 || group_.size() >= best + kMostInVain) break;
+        if (next < 0 || group_.size() >= best + kMostInVain || left(grown_) == 0) break;
         take_along(next);
     }
     for (Vertex u : group_) taken_[u] = false;
@@ -105,11 +138,14 @@ void GroupMoves<Rules>::take_along(Vertex v) {
                                                             taken_[x] = true;
                                                             return true;
                                                         });
-            for (const auto& [x, price] : state.ties().pairs().of(u)) {
+            const auto pairs = state.ties().pairs().of(u);
+            looks_of_group_ += pairs.size();
+            for (const auto& [x, price] : pairs) {
                 if (!is_on_a_side(x)) continue;
                 if (!reached_[x]) {
                     reached_[x] = true;
                     reach_.push_back(x);
+                    grown_.work += 2 * ledger_.instance.dimension;
                     const Colour other = other_side(x), own = state.colour(x);
                     marginal_[x] = switching_cost(x, other) + state.ties().pull(x, own) -
                                    state.ties().pull(x, other);
@@ -144,13 +180,21 @@ void GroupMoves<Rules>::cut_clusters(Stopper& stopper) {
     if constexpr (Rules::Ties::kPriced) {
         const Clock& clock = ledger_.clock;
         const int k = ledger_.k;
-        for (Colour a = 0; a < k; ++a)
-            for (Colour b = 0; b < a; ++b) {
-                Time& failed = cut_[std::size_t(a) * k + b];
-                if (failed >= clock.altered(a) && failed >= clock.altered(b)) continue;
-                if (stopper.look()) return;
-                if (!cut(a, b)) failed = clock.now();
+        const std::size_t first = cut_up_.next;
+        cut_up_.next = 0;
+        for (std::size_t i = 0; i < cut_.size(); ++i) {
+            const std::size_t position = (first + i) % cut_.size();
+            const Colour a = static_cast<Colour>(position / k),
+                         b = static_cast<Colour>(position % k);
+            Time& failed = cut_[position];
+            if (b >= a || (failed >= clock.altered(a) && failed >= clock.altered(b))) continue;
+            if (left(cut_up_) == 0) {
+                cut_up_.next = position;
+                return;
             }
+            if (stopper.look()) return;
+            if (!cut(a, b)) failed = clock.now();
+        }
     }
 }
 
@@ -179,7 +223,10 @@ bool GroupMoves<Rules>::cut(Colour a, Colour b) {
         for (Vertex v : group_) join_pairs(v);
         for (std::size_t i = 0; i < group_.size(); ++i)
             flow_.attach(static_cast<int>(i), std::max(0.0, -cost_[i]), std::max(0.0, cost_[i]));
-        flow_.run();
+        const bool complete = flow_.run(left(cut_up_));
+        cut_up_.work +=
+            flow_.looks() + group_.size() * ledger_.instance.dimension + ties.pairs().tied().size();
+        if (!complete) return false;
         std::erase_if(group_, [&](Vertex v) { return !flow_.stays(node_[v]); });
         return apply_if_better(group_, a, b);
     }

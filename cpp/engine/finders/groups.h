@@ -18,22 +18,40 @@ class GroupMoves {
     explicit GroupMoves(Ledger<Rules>& ledger);
 
     void sweep(Stopper& stopper);
+    // From here on all work counts anew.
+    void begin_descent();
     // Which groups did not pay.
     void forget();
+    // Steps of inner loops since a descent began: of single vertices, and for groups.
+    std::size_t work_of_singles() const { return ledger_.work - work_before_; }
+    std::size_t work() const { return grown_.work + cut_up_.work; }
 
  private:
     // Groups larger than this, or that have not become cheaper with so many more, are given up.
     static constexpr std::size_t kLargestGroup = 64, kMostInVain = 12;
 
+    // Either way of finding groups may take so many steps in any descent, and as many more as
+    // single vertices have taken, times a share. Steps are those of inner loops, not seconds, so
+    // that what is found depends on neither the machine nor what runs beside it.
+    static constexpr std::size_t kFreeSteps = 200'000;
+    static constexpr double kShare = 0.01;
+
+    // What one way has taken, and where it goes on after it has had to wait.
+    struct Spent {
+        std::size_t work = 0, next = 0;
+    };
+
     using Vertices = std::vector<Vertex>;
 
     void grow_groups(Stopper& stopper);
+    void grow_all_from(Vertex v);
     bool grow_from(Vertex v, Colour to);
     bool is_worth_growing(Vertex v, Colour to) const;
     void take_along(Vertex v);
     Vertex cheapest_to_take() const;
     void cut_clusters(Stopper& stopper);
     bool cut(Colour a, Colour b);
+    std::size_t left(const Spent& spent) const;
     void join_pairs(Vertex v);
     double switching_cost(Vertex v, Colour to) const;
     bool apply_if_better(const Vertices& group, Colour a, Colour b);
@@ -53,6 +71,9 @@ class GroupMoves {
     std::vector<char> reached_;     // per vertex: whether it is in reach
     std::vector<Time> failed_;      // per vertex and cluster: when growing was last in vain
     std::vector<Time> cut_;         // per two clusters: when cutting was last in vain
+    std::size_t work_before_ = 0;   // of single vertices, before this descent
+    Spent grown_, cut_up_;
+    std::size_t looks_of_group_ = 0;  // pairs of all who are in it
     MaxFlow flow_;
     std::vector<int> node_;     // per vertex: its node in the flow
     std::vector<double> cost_;  // per node: what it costs to change sides, alone

@@ -83,6 +83,7 @@ inline void SmallSweep<Rules>::visit(Vertex v) {
     Clock& clock = ledger_.clock;
     Bounds& bounds = ledger_.bounds;
     if (ledger_.instance.weight[v] <= 0) return clock.look(v);
+    ledger_.count_work(ledger_.instance.dimension);
     const Time since = clock.looked(v);
     if (since > 0) {
         const double gain = own_gain(v);
@@ -149,6 +150,7 @@ inline void SmallSweep<Rules>::look_at_all(Vertex v, Unblock&& unblock) {
     const int k = ledger_.k;
     const Colour own = state.colour(v);
     const double w = ledger_.instance.weight[v];
+    ledger_.count_work(std::size_t(k) * ledger_.instance.dimension);
     state.distances(v, distance_.data());
     entering_costs(distance_.data(), state.cluster_weights(), w, k, entering_.data());
     const double gain = state.leaving_gain(v, distance_[own], ledger_.reference);
