@@ -29,12 +29,13 @@ from folders import use_shared_data
 from kempe import Constraints, KempeKMeans, _core, datasets
 from kempe.engine import MemeticParams
 from kempe.engine.climb import Climb
-from kempe.engine.pricing import PairPrice, effective_variance
+from kempe.engine.pricing import effective_variance
 from kempe.engine.sequential import SequentialDescent
 from kempe.problem import Colours, Problem
 from kempe.rivals import PCCC
 from kempe.search.descent import Context, Descent
 from kempe.search.stop import SearchState
+from kempe.soft_pairs import PairPrice
 from tables import Section, show, write_markdown
 
 LEVELS = (0.05, 0.1, 0.15, 0.2)

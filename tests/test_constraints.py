@@ -104,6 +104,34 @@ def test_sparse_matrices_give_each_pair_once(form, symmetric):
     assert constraints.n_rows == 5
 
 
+def test_soft_pairs_are_read_by_ids_with_their_confidences():
+    frame = pd.DataFrame({"a": ["ann"], "b": ["bob"], "confidence": [0.8]})
+    read = Constraints.from_ids(
+        [("bob", "cid")],
+        ids=["bob", "cid", "ann"],
+        soft_must_link=frame,
+        soft_cannot_link=[("ann", "cid")],
+    )
+    assert read.soft.must_link.tolist() == [[2, 0]]
+    assert read.soft.must_link_confidence.tolist() == [0.8]
+    assert read.soft.cannot_link.tolist() == [[2, 1]]
+    assert np.isnan(read.soft.cannot_link_confidence).all()
+    assert read.must_link.tolist() == [[0, 1]]
+    with pytest.raises(ValueError, match="nobody"):
+        Constraints.from_ids(soft_cannot_link=[("ann", "nobody")], ids=["ann"])
+
+
+def test_frames_of_soft_pairs_may_say_how_sure_they_are():
+    frame = pd.DataFrame({"confidence": [0.7, 0.9], "a": [0, 1], "b": [1, 2]})
+    read = Constraints(soft_cannot_link=frame)
+    assert read.soft.cannot_link.tolist() == [[0, 1], [1, 2]]
+    assert read.soft.cannot_link_confidence.tolist() == [0.7, 0.9]
+    with pytest.raises(ValueError, match="soft_cannot_link_confidence is given, too"):
+        Constraints(soft_cannot_link=frame, soft_cannot_link_confidence=0.9)
+    with pytest.raises(ValueError, match="say it the other way round"):
+        Constraints(soft_must_link=frame.assign(confidence=0.3))
+
+
 def test_stored_zeros_of_a_sparse_matrix_are_no_pairs():
     matrix = sparse.coo_array(([0, 1], ([0, 1], [1, 2])), shape=(3, 3))
     assert Constraints(matrix).must_link.tolist() == [[1, 2]]

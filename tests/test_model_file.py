@@ -117,6 +117,24 @@ def test_names_of_features_and_soft_violations_are_kept(planted, tmp_path):
     assert_same_model(model, loaded, frame)
 
 
+@pytest.mark.parametrize("ids", [None, ["ann", "bob", "cid", "dan", "eve"], range(10, 15)])
+def test_broken_soft_pairs_are_kept_with_their_names_and_prices(tmp_path, ids):
+    X = np.array([[0.0], [0.1], [5.0], [5.1], [9.0]])
+    constraints = kempe.Constraints(
+        row_names=ids,
+        soft_must_link=[(0, 1), (1, 2)],
+        soft_cannot_link=[(0, 1)],
+        soft_cannot_link_confidence=0.6,
+    )
+    model = KempeKMeans(2, confidence=0.9, random_state=0).fit(X, constraints=constraints)
+    model.save(tmp_path / "model")
+    loaded = kempe.load(tmp_path / "model")
+    assert len(model.result_.violated) == 2
+    assert loaded.result_.violated.equals(model.result_.violated)
+    assert loaded.result_.broken.pair_price == model.result_.broken.pair_price
+    assert_same_model(model, loaded, X)
+
+
 def test_a_file_that_knows_no_objective_has_that_of_the_inertia(fitted, saved, planted):
     old = rewritten(saved, lambda header: header["fitted"]["result"].pop("objective"))
     assert_same_model(fitted, kempe.load(old), planted(0).X)

@@ -29,7 +29,7 @@ from kempe.pairs import (
     upper_triangle,
 )
 from kempe.sizes import SizeLimits
-from kempe.soft_pairs import SoftLinks
+from kempe.soft_pairs import SoftLinks, with_confidence
 
 if TYPE_CHECKING:
     from kempe.graph.check import FeasibilityReport
@@ -56,7 +56,8 @@ class Constraints:
         What messages call the rows: a name for each, or for some by their numbers. By default
         they speak of row numbers.
     soft_must_link, soft_cannot_link
-        Pairs that may be wrong, in the same forms. A clustering may break them at a price.
+        Pairs that may be wrong, in the same forms. A clustering may break them at a price. A data
+        frame may have a third column ``confidence``.
     soft_must_link_confidence, soft_cannot_link_confidence
         Probability that they are right, above one half and below one: one for all of a kind, or
         one for each. By default it is estimated while fitting.
@@ -176,7 +177,15 @@ class Constraints:
 
     @classmethod
     def from_ids(
-        cls, must_link: object = None, cannot_link: object = None, *, ids: ArrayLike
+        cls,
+        must_link: object = None,
+        cannot_link: object = None,
+        *,
+        ids: ArrayLike,
+        soft_must_link: object = None,
+        soft_cannot_link: object = None,
+        soft_must_link_confidence: ArrayLike | None = None,
+        soft_cannot_link_confidence: ArrayLike | None = None,
     ) -> Constraints:
         """Read pairs of ids, such as customer numbers, instead of row numbers.
 
@@ -186,6 +195,11 @@ class Constraints:
             Pairs of ids: an (m, 2) array, a list of tuples or a data frame of two columns.
         ids : array of shape (n_rows,)
             The id of each row of the data, each only once: a column or the index of a frame.
+        soft_must_link, soft_cannot_link
+            Pairs that may be wrong, in the same forms; a third column ``confidence`` of a frame
+            says how sure each is.
+        soft_must_link_confidence, soft_cannot_link_confidence
+            How sure they are, as for ``Constraints``.
 
         Examples
         --------
@@ -193,11 +207,21 @@ class Constraints:
         [[2, 0]]
         """
         rows = RowsOfIds(ids)
+        together, sure_together = with_confidence(
+            soft_must_link, soft_must_link_confidence, "soft_must_link"
+        )
+        apart, sure_apart = with_confidence(
+            soft_cannot_link, soft_cannot_link_confidence, "soft_cannot_link"
+        )
         return cls(
             rows.pairs(must_link, "must_link"),
             rows.pairs(cannot_link, "cannot_link"),
             n_rows=len(rows.names),
             row_names=rows.names,
+            soft_must_link=rows.pairs(together, "soft_must_link"),
+            soft_cannot_link=rows.pairs(apart, "soft_cannot_link"),
+            soft_must_link_confidence=sure_together,
+            soft_cannot_link_confidence=sure_apart,
         )
 
     @classmethod

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from kempe import __version__
 from kempe.exceptions import FileFormatError
-from kempe.search.result import Result, Solution, Statistics
+from kempe.search.result import BrokenPairs, Result, Solution, Statistics
+from kempe.soft_pairs import PairPrice
 from kempe.storage import DAMAGED, read_archive, write_archive
 
 KIND = "model"
@@ -253,7 +254,8 @@ def _encoded_result(result: Result, arrays: Arrays) -> dict[str, Any]:
     for column in history.columns[2:]:
         arrays[f"history/{column}"] = np.array(getattr(history, column), dtype=np.float64)
     plain = (*_COUNTED, "stop_reason", "inertia", "objective", "runtime", "cpu_time")
-    return {"kinds": kinds} | {name: getattr(result, name) for name in plain}
+    encoded = {"kinds": kinds} | {name: getattr(result, name) for name in plain}
+    return encoded | ({} if result.broken is None else _encoded_broken(result.broken, arrays))
 
 
 _COUNTED = ("n_mutations", "n_supernodes", "n_edges")
@@ -280,7 +282,43 @@ def _decoded_result(result: dict[str, Any], arrays: Arrays, n_clusters: int) -> 
         cpu_time=_number(result, "cpu_time"),
         n_supernodes=n_supernodes,
         n_edges=n_edges,
+        broken=_decoded_broken(result["broken"], arrays) if "broken" in result else None,
     )
+
+
+def _encoded_broken(broken: BrokenPairs, arrays: Arrays) -> dict[str, Any]:
+    """Give the soft pairs that were broken; names of rows only where they are not numbers."""
+    for column in ("pairs", "together", "confidence", "price"):
+        arrays[f"broken/{column}"] = getattr(broken, column)
+    price = broken.pair_price
+    plain: dict[str, Any] = {}
+    if price is not None:
+        plain |= {"unit": price.unit, "assumed": price.assumed}
+    if broken.names != [tuple(pair) for pair in broken.pairs.tolist()]:
+        plain["names"] = [[_plain_name(name) for name in pair] for pair in broken.names]
+    return {"broken": plain}
+
+
+def _plain_name(name: Any) -> Any:
+    """Give the name of a row as JSON has it; what is neither text nor number becomes text."""
+    value = name.item() if isinstance(name, np.generic) else name
+    return value if isinstance(value, int | float | str) else str(value)
+
+
+def _decoded_broken(broken: dict[str, Any], arrays: Arrays) -> BrokenPairs:
+    pairs = _array(arrays, "broken/pairs", 2, np.int64, np.int32)
+    together = _array(arrays, "broken/together", 1, np.bool_)
+    confidence, price = (
+        _array(arrays, f"broken/{name}", 1, np.float64) for name in ("confidence", "price")
+    )
+    names = [tuple(pair) for pair in broken.get("names", pairs.tolist())]
+    lengths = {len(column) for column in (pairs, together, confidence, price, names)}
+    if len(lengths) > 1 or pairs.shape[1] != 2 or any(len(pair) != 2 for pair in names):
+        raise ValueError("the columns of broken pairs have different lengths")
+    pair_price = None
+    if "unit" in broken:
+        pair_price = PairPrice(_number(broken, "unit"), _number(broken, "assumed"))
+    return BrokenPairs(pairs, together, confidence, price, names, pair_price)
 
 
 def _decoded_history(kinds: Any, arrays: Arrays) -> Statistics:

@@ -41,6 +41,12 @@ class SoftLinks:
         cannot_link_confidence: ArrayLike | None = None,
     ) -> SoftLinks:
         """Read pairs, and one confidence for all of a kind or one for each."""
+        must_link, must_link_confidence = with_confidence(
+            must_link, must_link_confidence, "soft_must_link"
+        )
+        cannot_link, cannot_link_confidence = with_confidence(
+            cannot_link, cannot_link_confidence, "soft_cannot_link"
+        )
         together = as_pairs(must_link, "soft_must_link")
         apart = as_pairs(cannot_link, "soft_cannot_link")
         check_pairs_differ(apart, "soft_cannot_link")
@@ -125,6 +131,29 @@ class SoftLinks:
             self.must_link_confidence,
             self.cannot_link_confidence,
         )
+
+
+def with_confidence(
+    pairs: object, confidence: ArrayLike | None, name: str
+) -> tuple[object, ArrayLike | None]:
+    """Take a column ``confidence`` out of a frame of pairs, if it has one.
+
+    Parameters
+    ----------
+    pairs
+        Pairs in any form.
+    confidence
+        What was said apart from them.
+    name
+        What messages call the pairs.
+    """
+    if "confidence" not in list(getattr(pairs, "columns", ())):
+        return pairs, confidence
+    if confidence is not None:
+        raise ValueError(f"{name} has a column of confidences, and {name}_confidence is given, too")
+    frame: Any = pairs
+    others = [column for column in frame.columns if column != "confidence"]
+    return frame[others], frame["confidence"].to_numpy()
 
 
 def log_odds(confidence: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -254,6 +283,31 @@ class SoftPairs:
         """Give the pairs to the kernels, at these prices; those that cost nothing are left out."""
         dear = prices != 0
         return _core.SoftPairs(self.n_supernodes, self.first[dear], self.second[dear], prices[dear])
+
+
+@dataclass(frozen=True)
+class PairPrice:
+    """What a pair of rows costs: the unit times its log-odds.
+
+    Attributes
+    ----------
+    unit
+        Price of log-odds of 1.
+    assumed
+        Log-odds of pairs that do not say how sure they are.
+    """
+
+    unit: float
+    assumed: float
+
+    def of_supernodes(self, soft: SoftPairs) -> NDArray[np.float64]:
+        """Prices of pairs of supernodes, negative for those that belong apart."""
+        return self.unit * soft.strength(self.assumed)
+
+    def of_rows(self, confidence: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Prices of pairs of rows with these confidences, NaN where nobody says."""
+        said = log_odds(confidence)
+        return self.unit * np.where(np.isnan(said), self.assumed, said)
 
 
 def supernode_ends(supernode: NDArray[np.int32], pairs: Pairs) -> NDArray[np.int64]:

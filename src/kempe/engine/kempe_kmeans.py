@@ -287,7 +287,7 @@ class KempeKMeans(SearchingClusterer):
         result = self._solve(problem, self._searcher(start, settle))
         [priced] = found
         labels = problem.labels(result.solution.colours)
-        broken = BrokenPairs.of(problem.constraints, labels, priced.pair_price.of_rows)
+        broken = BrokenPairs.of(problem.constraints, labels, priced.pair_price)
         self._store(X, priced.problem, replace(result, broken=broken))
         self.__dict__.pop("noise_", None)
         if priced.noise is not None:

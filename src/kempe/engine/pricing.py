@@ -12,12 +12,11 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kempe.engine.sequential import SequentialDescent
 from kempe.problem import Colours, Problem
 from kempe.search.descent import Budget, Context
-from kempe.soft_pairs import SoftPairs, log_odds
+from kempe.soft_pairs import PairPrice, SoftPairs
 
 # How often pairs are wrong is seen from a clustering that hardly breaks any: at the last of these
 # prices, each reached from the one before, in units of the mean inertia of a row.
@@ -75,31 +74,6 @@ class Pricing:
             noise, colours = _noise(context, colours)
             assumed = _logit(1 - noise)
         return replace(_settled(context, colours, assumed), noise=noise)
-
-
-@dataclass(frozen=True)
-class PairPrice:
-    """What a pair of rows costs: the unit times its log-odds.
-
-    Attributes
-    ----------
-    unit
-        Price of log-odds of 1.
-    assumed
-        Log-odds of pairs that do not say how sure they are.
-    """
-
-    unit: float
-    assumed: float
-
-    def of_supernodes(self, soft: SoftPairs) -> NDArray[np.float64]:
-        """Prices of pairs of supernodes, negative for those that belong apart."""
-        return self.unit * soft.strength(self.assumed)
-
-    def of_rows(self, confidence: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Prices of pairs of rows with these confidences, NaN where nobody says."""
-        said = log_odds(confidence)
-        return self.unit * np.where(np.isnan(said), self.assumed, said)
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,6 +16,7 @@ from kempe import cards
 from kempe.constraints import Constraints
 from kempe.pairs import Pairs
 from kempe.problem import Centroids, Colours, Problem
+from kempe.soft_pairs import PairPrice
 from kempe.storage import replacing
 
 if TYPE_CHECKING:
@@ -194,6 +195,8 @@ class BrokenPairs(NamedTuple):
         What breaking it cost.
     names
         What the user calls the rows of each pair.
+    pair_price
+        What a pair costs, whether broken or not; ``None`` where it has no price.
     """
 
     pairs: Pairs
@@ -201,22 +204,21 @@ class BrokenPairs(NamedTuple):
     confidence: NDArray[np.float64]
     price: NDArray[np.float64]
     names: list[tuple[Any, Any]]
+    pair_price: PairPrice | None = None
 
     @classmethod
     def of(
-        cls,
-        constraints: Constraints,
-        labels: NDArray[np.int32],
-        price: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+        cls, constraints: Constraints, labels: NDArray[np.int32], pair_price: PairPrice | None
     ) -> BrokenPairs:
-        """Find the pairs that labels break; ``price`` gives those of confidences."""
+        """Find the pairs that labels break, and what that costs."""
         pairs, together, confidence = constraints.soft.violations(labels).stacked()
-        cost = price(confidence)
+        unpriced = np.full(len(pairs), np.nan)
+        cost = unpriced if pair_price is None else pair_price.of_rows(confidence)
         order = np.argsort(-cost, kind="stable")
         pairs = pairs[order]
         ends = (constraints.names_of(pairs[:, end].tolist()) for end in (0, 1))
         names = list(zip(*ends, strict=True))
-        return cls(pairs, together[order], confidence[order], cost[order], names)
+        return cls(pairs, together[order], confidence[order], cost[order], names, pair_price)
 
 
 @dataclass(frozen=True, repr=False)
