@@ -19,7 +19,7 @@ from kempe.plotting import (
     plot_constraint_graph,
     plot_convergence,
 )
-from kempe.plotting._style import BROKEN, COLOURS, MARKERS, colour, marker
+from kempe.plotting._style import BROKEN, COLOURS, GIVEN_UP, MARKERS, colour, marker
 from kempe.plotting.graph import spring_layout
 from kempe.proof import OptimalityCertificate
 from kempe.search.recorder import Recorder
@@ -201,3 +201,36 @@ def test_a_certificate_says_which_bound_carried_it(method, words):
     )
     ax = CertificateDisplay.from_certificate(certificate).ax_
     assert words in ax.get_title("left")
+
+
+def test_broken_soft_pairs_are_told_apart_by_dashes_and_in_the_legend():
+    X = np.arange(10.0).reshape(5, 2)
+    constraints = Constraints(soft_must_link=[(0, 1), (0, 2)], soft_cannot_link=[(2, 3), (1, 3)])
+    ax = plot_clusters(X, [0, 0, 1, 1, 1], constraints)
+    assert drawn_lines(ax) == {
+        "soft must-link": 1,
+        "soft must-link, broken (1)": 1,
+        "soft cannot-link": 1,
+        "soft cannot-link, broken (1)": 1,
+    }
+    lines = [c for c in ax.collections if hasattr(c, "get_segments")]
+    assert len({str(c.get_linestyle()[0][1]) for c in lines if "broken" in c.get_label()}) == 2
+    for drawn in lines:
+        assert ("broken" in drawn.get_label()) == (to_hex(drawn.get_color()[0]) == GIVEN_UP.lower())
+    told = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert sorted(told) == sorted(drawn_lines(ax))
+
+
+def test_the_graph_shows_soft_pairs_that_labels_break():
+    constraints = Constraints(
+        [(4, 5)],
+        [(0, 1)],
+        soft_must_link=[(0, 2), (2, 3)],
+        soft_cannot_link=[(3, 4), (3, 5), (4, 5)],
+    )
+    ax = plot_constraint_graph(constraints, [0, 1, 1, 1, 1, 1])
+    told = [text.get_text() for text in ax.get_legend().get_texts()]
+    # Both pairs of row 3 are of the same two supernodes, and a must-link pair decides the last.
+    assert told == ["soft must-link, broken (1)", "soft cannot-link, broken (1)"]
+    assert drawn_points(ax) == 5
+    assert plot_constraint_graph(constraints).get_legend() is None

@@ -23,6 +23,15 @@ COLOURS = (
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 INK = "#333333"
 BROKEN = "#D00000"
+# Soft pairs may be broken, which is no fault of the labels.
+GIVEN_UP = "#C65102"
+# Strokes and gaps by kind, so that kinds differ without colour, too.
+DASHES: dict[str, Any] = {
+    "must-link": "solid",
+    "cannot-link": (0, (4, 3)),
+    "soft must-link": (0, (7, 2, 1.5, 2)),
+    "soft cannot-link": (0, (1.5, 2)),
+}
 
 
 def colour(cluster: int) -> str:

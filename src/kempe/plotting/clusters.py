@@ -9,7 +9,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from kempe.constraints import Constraints
 from kempe.plotting._plane import Plane
-from kempe.plotting._style import BROKEN, INK, axes, colour, marker, without_ticks
+from kempe.plotting._style import (
+    BROKEN,
+    DASHES,
+    GIVEN_UP,
+    INK,
+    axes,
+    colour,
+    marker,
+    without_ticks,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,7 +45,7 @@ def plot_clusters(
         Cluster of each row.
     constraints
         If given, pairs are drawn as lines: solid for must-link, dashed for cannot-link, red if the
-        labels violate them.
+        labels violate them. Soft pairs are dash-dotted and dotted, orange if they are broken.
     centers
         Cluster centres, of shape (n_clusters, n_features), drawn as crosses.
     ax
@@ -107,27 +116,34 @@ def _draw_pairs(
     rng: np.random.Generator,
 ) -> None:
     constraints.check_rows(len(points))
-    for kind, dashes, equal in (("must", "solid", True), ("cannot", (0, (4, 3)), False)):
-        pairs = getattr(constraints, f"{kind}_link")
+    kinds = {
+        "must-link": (constraints.must_link, True, BROKEN),
+        "cannot-link": (constraints.cannot_link, False, BROKEN),
+        "soft must-link": (constraints.soft.must_link, True, GIVEN_UP),
+        "soft cannot-link": (constraints.soft.cannot_link, False, GIVEN_UP),
+    }
+    for kind, (pairs, equal, shade) in kinds.items():
         holds = (labels[pairs[:, 0]] == labels[pairs[:, 1]]) == equal
-        for group, broken in ((pairs[holds], False), (pairs[~holds], True)):
+        word = "broken" if kind.startswith("soft") else "violated"
+        for group, broken in ((pairs[holds], None), (pairs[~holds], shade)):
             if len(group):
                 chosen = rng.permutation(group)[:most]
-                name = f"{kind}-link" + (f", violated ({len(group):,})" if broken else "")
-                _draw_lines(ax, points[chosen], dashes, broken, name)
+                name = kind if broken is None else f"{kind}, {word} ({len(group):,})"
+                _draw_lines(ax, points[chosen], DASHES[kind], broken, name)
 
 
 def _draw_lines(
-    ax: Axes, segments: NDArray[np.float64], dashes: Any, broken: bool, name: str
+    ax: Axes, segments: NDArray[np.float64], dashes: Any, broken: str | None, name: str
 ) -> None:
+    """Draw pairs as lines, in ink where no colour says that they are broken."""
     from matplotlib.collections import LineCollection
 
     lines = LineCollection(
         list(segments),
-        colors=BROKEN if broken else INK,
+        colors=broken or INK,
         linestyles=[dashes],
-        linewidths=0.9 if broken else 0.6,
-        alpha=0.7 if broken else 0.35,
+        linewidths=1.2 if broken else 0.6,
+        alpha=0.8 if broken else 0.35,
         zorder=4 if broken else 3,
         label=name,
     )

@@ -9,8 +9,18 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from kempe.constraints import Constraints
-from kempe.plotting._style import BROKEN, INK, axes, colour, marker, without_ticks
+from kempe.plotting._style import (
+    BROKEN,
+    DASHES,
+    GIVEN_UP,
+    INK,
+    axes,
+    colour,
+    marker,
+    without_ticks,
+)
 from kempe.problem import Problem
+from kempe.soft_pairs import supernode_ends
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,7 +37,8 @@ def plot_constraint_graph(
     """Draw the cannot-link graph: one dot per supernode, one line per pair of them.
 
     Supernodes without a cannot-link pair are left out. A dot is the larger the more rows it holds,
-    and a line is red if the labels put both its ends into one cluster.
+    and a line is red if the labels put both its ends into one cluster. Soft pairs that the labels
+    break are drawn, too, dash-dotted or dotted, with a legend.
 
     Parameters
     ----------
@@ -49,14 +60,19 @@ def plot_constraint_graph(
     """
     ax = axes(ax)
     supernode, graph = _graph(constraints)
-    kept = _busiest(graph, max_nodes)
+    given_up = _given_up(constraints, labels, supernode)
+    whole = _with_edges(graph, given_up)
+    kept = _busiest(whole, max_nodes)
     part = sparse.csr_array(graph[kept][:, kept])
-    places = spring_layout(part, np.random.default_rng(random_state))
+    places = spring_layout(
+        sparse.csr_array(whole[kept][:, kept]), np.random.default_rng(random_state)
+    )
     size = np.bincount(supernode, minlength=graph.shape[0])[kept]
     colours = None if labels is None else _colours(np.asarray(labels), supernode)[kept]
     _draw_edges(ax, part, places, colours)
+    _draw_given_up(ax, given_up, kept, places)
     _draw_nodes(ax, places, size, colours)
-    left_out = int(np.count_nonzero(np.diff(graph.indptr))) - kept.size
+    left_out = int(np.count_nonzero(np.diff(whole.indptr))) - kept.size
     if left_out > 0:
         ax.set_title(f"the {kept.size} supernodes with most pairs; {left_out} more left out")
     without_ticks(ax)
@@ -89,10 +105,32 @@ def _graph(constraints: Constraints | Problem) -> tuple[NDArray[np.int32], spars
         return constraints.supernode, constraints.graph.matrix
     n_rows = constraints.n_rows
     if n_rows is None:
-        both = (constraints.must_link, constraints.cannot_link)
-        n_rows = 1 + max(int(pairs.max(initial=0)) for pairs in both)
+        soft = constraints.soft
+        every = (constraints.must_link, constraints.cannot_link, soft.must_link, soft.cannot_link)
+        n_rows = 1 + max(int(pairs.max(initial=0)) for pairs in every)
     problem = Problem.build(np.zeros((n_rows, 1)), constraints, n_clusters=1)
     return problem.supernode, problem.graph.matrix
+
+
+def _given_up(
+    constraints: Constraints | Problem, labels: ArrayLike | None, supernode: NDArray[np.int32]
+) -> dict[str, NDArray[np.int64]]:
+    """Give the supernodes of soft pairs that labels break, by kind, each two once."""
+    pairs = constraints.constraints if isinstance(constraints, Problem) else constraints
+    if labels is None or not pairs.soft.count:
+        return {}
+    broken = pairs.soft.violations(np.asarray(labels))
+    kinds = {"soft must-link": broken.must_link, "soft cannot-link": broken.cannot_link}
+    ends = {kind: supernode_ends(supernode, given) for kind, given in kinds.items()}
+    return {kind: np.unique(e[e[:, 0] != e[:, 1]], axis=0) for kind, e in ends.items()}
+
+
+def _with_edges(graph: sparse.csr_array, more: dict[str, NDArray[np.int64]]) -> sparse.csr_array:
+    for ends in more.values():
+        ones = np.ones(len(ends), dtype=np.int32)
+        once = sparse.coo_array((ones, (ends[:, 0], ends[:, 1])), shape=graph.shape)
+        graph = sparse.csr_array(graph + once + once.T)
+    return graph
 
 
 def _busiest(graph: sparse.csr_array, most: int) -> NDArray[np.int64]:
@@ -130,6 +168,30 @@ def _draw_edges(
     ax.add_collection(
         LineCollection(list(segments[broken]), colors=BROKEN, linewidths=1.5, zorder=2)
     )
+
+
+def _draw_given_up(
+    ax: Axes,
+    given_up: dict[str, NDArray[np.int64]],
+    kept: NDArray[np.int64],
+    places: NDArray[np.float64],
+) -> None:
+    from matplotlib.collections import LineCollection
+
+    for kind, ends in given_up.items():
+        drawn = np.searchsorted(kept, ends[np.isin(ends, kept).all(axis=1)])
+        if len(drawn):
+            lines = LineCollection(
+                list(places[drawn]),
+                colors=GIVEN_UP,
+                linestyles=[DASHES[kind]],
+                linewidths=1.5,
+                zorder=2,
+                label=f"{kind}, broken ({len(ends):,})",
+            )
+            ax.add_collection(lines)
+    if ax.get_legend_handles_labels()[1]:
+        ax.legend(loc="best", fontsize="small", framealpha=0.9)
 
 
 def _draw_nodes(

@@ -5,7 +5,9 @@
   const SHAPES = ["circle", "triangle", "rect", "rectRot", "star", "cross"];
   const charts = [];
   const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-  const ink = () => ({ ink: css("--ink"), soft: css("--soft"), grid: css("--grid"), accent: css("--accent"), card: css("--card") });
+  const ink = () => ({ ink: css("--ink"), soft: css("--soft"), grid: css("--grid"), accent: css("--accent"), card: css("--card"), high: css("--high"), low: css("--low") });
+  // The samples beside the boxes say which dashes are which.
+  const DASHES = Object.fromEntries([...document.querySelectorAll("line[data-pairs]")].map((line) => [line.dataset.pairs, (line.getAttribute("stroke-dasharray") ?? "").split(" ").filter(Boolean).map(Number)]));
   const colour = (cluster) => data.colours[cluster % data.colours.length];
   const shape = (cluster) => SHAPES[Math.floor(cluster / data.colours.length) % SHAPES.length];
   const radius = innerWidth < 600 ? 0.7 * data.radius : data.radius;
@@ -50,7 +52,11 @@
     const on = (id) => document.getElementById(id)?.checked;
     const sets = points(by);
     if (on("must")) sets.push(lines("must-link", data.map.must, { borderColor: ink().ink + "77" }));
-    if (on("cannot")) sets.push(lines("cannot-link", data.map.cannot, { borderColor: ink().soft + "99", borderDash: [4, 3] }));
+    if (on("cannot")) sets.push(lines("cannot-link", data.map.cannot, { borderColor: ink().soft + "99", borderDash: DASHES.cannot }));
+    const broken = { borderColor: ink().high, borderWidth: 2, order: 0 };
+    if (on("broken_must")) sets.push(lines("broken must-link", data.map.broken_must, { ...broken, borderDash: DASHES.broken_must }));
+    if (on("broken_cannot")) sets.push(lines("broken cannot-link", data.map.broken_cannot, { ...broken, borderDash: DASHES.broken_cannot }));
+    if (on("near")) sets.push(lines("nearly broken", data.map.near, { borderColor: ink().low, borderWidth: 1.6, order: 0, borderDash: DASHES.near }));
     if (on("dear")) sets.push(lines("most expensive", data.map.dear, { borderColor: ink().accent, borderWidth: 2.2, order: 0 }));
     return sets;
   }
@@ -60,6 +66,7 @@
     if (map.plain[i] !== map.cluster[i]) text.push("k-means: cluster " + data.clusters[map.plain[i]]);
     if (map.n_must[i]) text.push(map.n_must[i] + " must-link");
     if (map.n_cannot[i]) text.push(map.n_cannot[i] + " cannot-link");
+    if (map.n_broken[i]) text.push(map.n_broken[i] + " broken");
     return text;
   }
   // Names of the clusters stand over their rows: colours alone do not tell forty of them apart.
@@ -187,7 +194,7 @@
       ],
     },
     options: {
-      scales: { x: axis("seconds", { beginAtZero: true }), y: axis("inertia", { ticks: { callback: (value) => number(value) } }) },
+      scales: { x: axis("seconds", { beginAtZero: true }), y: axis(data.search.minimised, { ticks: { callback: (value) => number(value) } }) },
       plugins: { tooltip: { callbacks: { label: (item) => `${item.dataset.label}: ${number(item.parsed.y)} after ${number(item.parsed.x)} s` } } },
     },
   });

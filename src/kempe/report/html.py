@@ -93,6 +93,11 @@ def table(
     )
 
 
+def short(text: str) -> str:
+    """Give text that is cut where it is too long for its cell."""
+    return f'<span class=cut title="{escape(text)}">{escape(text)}</span>'
+
+
 def number(value: float, digits: int = 4) -> str:
     """Give a number with so many digits, with commas if it is large."""
     if not math.isfinite(value):

@@ -10,10 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from kempe.report.html import embedded, facts, number, part, style, table
-from kempe.report.picture import COLOURS, picture
+from kempe.report.html import embedded, facts, number, part, short, style, table
+from kempe.report.lines import LINES
+from kempe.report.picture import COLOURS, minimised, picture
 from kempe.report.prices import Price
 from kempe.report.report import Report
+from kempe.report.soft_section import pair_cells, soft_section
 
 # Features beyond these are left out, those first in which the clusters differ least.
 MOST_FEATURES = 12
@@ -38,6 +40,7 @@ def page(report: Report) -> str:
                 _sizes_and_search(report),
                 _centres(report),
                 _beside(report),
+                *([soft_section(report)] if report.broken is not None else []),
                 *([_prices(report), _graph(report)] if report.n_pairs else []),
                 _settings(report),
             ]
@@ -51,12 +54,17 @@ def page(report: Report) -> str:
 
 def _lead(report: Report) -> str:
     method = report.settings.get("method", "A search")
-    pairs = "no constraints"
+    pairs = []
     if report.n_pairs:
-        pairs = f"{report.constraints.summary()}, all of which hold"
+        pairs.append(f"{report.constraints.without_soft().summary()}, all of which hold")
+    if report.broken is not None:
+        pairs.append(
+            f"{report.constraints.soft.count:,} pairs that may be wrong, of which "
+            f"{len(report.broken.pairs):,} are broken"
+        )
     return (
         f"{method} put {report.problem.n_rows:,} rows into {report.problem.n_clusters} clusters: "
-        f"{pairs}."
+        f"{'; '.join(pairs) or 'no constraints'}."
     )
 
 
@@ -82,6 +90,9 @@ def _tiles(report: Report) -> str:
     }
     if not report.n_pairs:
         tiles = {name: value for name, value in tiles.items() if not name.startswith("pairs")}
+    if report.broken is not None:
+        count = f"{len(report.broken.pairs):,} of {report.constraints.soft.count:,}"
+        tiles["soft pairs are broken"] = count
     return "".join(
         f"<div class=tile><b>{value}</b><span>{name}</span></div>" for name, value in tiles.items()
     )
@@ -89,15 +100,11 @@ def _tiles(report: Report) -> str:
 
 def _map(report: Report, drawn: dict[str, Any]) -> str:
     shown = drawn["map"]
-    boxes = [
-        ("must", f"must-link ({len(shown['must']):,})", bool(shown["must"])),
-        ("cannot", f"cannot-link ({len(shown['cannot']):,})", bool(shown["cannot"])),
-        ("dear", "most expensive pairs", bool(shown["dear"])),
-    ]
     controls = "".join(
-        f"<label><input type=checkbox id={name}{' checked' * (name == 'dear')}> {text}</label>"
-        for name, text, present in boxes
-        if present
+        f"<label><input type=checkbox id={line.name}{' checked' * line.shown}> {line.sample()} "
+        f"{line.text} ({len(shown[line.name]):,})</label>"
+        for line in LINES
+        if shown[line.name]
     )
     controls += _finding(report)
     left_out = report.problem.n_rows - len(shown["x"])
@@ -138,13 +145,14 @@ def _projection(report: Report, shares: Sequence[float]) -> str:
 
 
 def _sizes_and_search(report: Report) -> str:
+    name = minimised(report).capitalize()
     return (
         "<div class=two><div><h2>Sizes</h2><figure><div class=chart><canvas id=sizes role=img "
         'aria-label="Rows of each cluster"></canvas></div><figcaption>Rows of each cluster, and of '
         f"the cluster of k-means that shares most rows with it.{_limits(report)}</figcaption>"
         "</figure></div>"
         "<div><h2>The search</h2><figure><div class=chart><canvas id=search role=img "
-        'aria-label="Inertia over time"></canvas></div><figcaption>Inertia of the clusterings that '
+        f'aria-label="{name} over time"></canvas></div><figcaption>{name} of the clusterings that '
         f"were looked at; {report.result.n_mutations:,} mutations, {escape(report.result.ending)}."
         "</figcaption></figure></div></div>"
     )
@@ -196,7 +204,7 @@ def _heat(value: float, score: float) -> str:
 
 def _cluster_head(report: Report, cluster: int) -> str:
     swatch = f'<span class=swatch style="background:{COLOURS[cluster % len(COLOURS)]}"></span>'
-    return f"<th scope=row>{swatch}{_short(report.cluster_names[cluster])}</th>"
+    return f"<th scope=row>{swatch}{short(report.cluster_names[cluster])}</th>"
 
 
 def _beside(report: Report) -> str:
@@ -212,6 +220,11 @@ def _beside(report: Report) -> str:
             f" It breaks {len(broken.must_link):,} of {len(report.constraints.must_link):,} "
             f"must-link and {len(broken.cannot_link):,} of {len(report.constraints.cannot_link):,} "
             "cannot-link pairs."
+        )
+    if report.broken is not None:
+        words += (
+            f" Of {report.constraints.soft.count:,} soft pairs it breaks {broken.soft.count:,}, "
+            f"this clustering {len(report.broken.pairs):,}."
         )
     return f"<h2>Beside k-means</h2><p>{words}</p>{_crossed(report)}"
 
@@ -240,7 +253,7 @@ def _largest_moves(report: Report) -> str:
     rows = [
         [
             _cluster_head(report, int(ours)),
-            f"<td>{_short(report.cluster_names[theirs])}</td><td>{shared[ours, theirs]:,}</td>",
+            f"<td>{short(report.cluster_names[theirs])}</td><td>{shared[ours, theirs]:,}</td>",
         ]
         for ours, theirs in cells
         if shared[ours, theirs]
@@ -250,9 +263,9 @@ def _largest_moves(report: Report) -> str:
 
 def _prices(report: Report) -> str:
     head = (
-        "<h2>What pairs cost</h2><p>By how much the inertia would fall, at least, if a pair were "
-        "dropped: a descent from this clustering without the pair. An expensive pair is worth "
-        "a second look, as it may be wrong.</p>"
+        f"<h2>What pairs cost</h2><p>By how much the {minimised(report)} would fall, at least, if "
+        "a pair were dropped: a descent from this clustering without the pair. An expensive pair "
+        "is worth a second look, as it may be wrong.</p>"
     )
     if not report.prices:
         return head + "<p>None of the pairs that were tried costs anything.</p>"
@@ -262,21 +275,13 @@ def _prices(report: Report) -> str:
 
 
 def _price_row(report: Report, price: Price) -> list[str]:
-    ends = (price.first, price.second)
-    ids = [f"<td class=text>{_short(report.ids[row])}</td>" for row in ends]
-    clusters = dict.fromkeys(report.cluster_names[report.labels[row]] for row in ends)
     return [
         f"<th scope=row>{number(price.price)}</th>",
         f"<td>{100 * price.price / report.result.inertia:.3g} %</td>",
         f"<td class=text>{price.kind}</td>",
-        *ids,
-        f"<td class=text>{_short(', '.join(clusters))}</td>",
+        *pair_cells(report, price.first, price.second),
         f"<td>{price.moved:,}</td>",
     ]
-
-
-def _short(text: str) -> str:
-    return f'<span class=cut title="{escape(text)}">{escape(text)}</span>'
 
 
 def _graph(report: Report) -> str:

@@ -35,7 +35,7 @@ MOST_PROJECTED = 20_000
 def picture(report: Report) -> dict[str, Any]:
     """Everything that is drawn, ready for JSON."""
     rng = np.random.default_rng(0)
-    rows, must, cannot, dear = _chosen(report, rng)
+    rows, drawn = _chosen(report, rng)
     data = report.problem.rows
     plane = Plane.of(data[_sample(data.shape[0], MOST_PROJECTED, rng)])
     points = plane.place(data[rows])
@@ -56,27 +56,45 @@ def picture(report: Report) -> dict[str, Any]:
             "plain": report.beside.labels[rows].tolist(),
             "n_must": _counts(report.constraints.must_link, data.shape[0])[rows].tolist(),
             "n_cannot": _counts(report.constraints.cannot_link, data.shape[0])[rows].tolist(),
-            "must": _placed(must, where),
-            "cannot": _placed(cannot, where),
-            "dear": _placed(dear, where),
-        },
+            "n_broken": _counts(_broken(report), data.shape[0])[rows].tolist(),
+        }
+        | {name: _placed(pairs, where) for name, pairs in drawn.items()},
         "search": _search(report),
     }
 
 
 def _chosen(
     report: Report, rng: np.random.Generator
-) -> tuple[NDArray[np.intp], NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Rows and pairs to draw: the most expensive pairs, others at random, then other rows."""
+) -> tuple[NDArray[np.intp], dict[str, NDArray[Any]]]:
+    """Rows and pairs to draw: expensive and broken pairs, others at random, then other rows."""
     must, cannot = (
         pairs[_sample(len(pairs), MOST_PAIRS, rng)]
         for pairs in (report.constraints.must_link, report.constraints.cannot_link)
     )
-    dear = np.array([(p.first, p.second) for p in report.prices[:DEAR]], dtype=int).reshape(-1, 2)
-    ends = np.unique(np.concatenate([must.ravel(), cannot.ravel(), dear.ravel()]))
+    drawn = {
+        "must": must,
+        "cannot": cannot,
+        "dear": _ends([(p.first, p.second) for p in report.prices[:DEAR]]),
+        "broken_must": _broken(report, together=True)[:MOST_PAIRS],
+        "broken_cannot": _broken(report, together=False)[:MOST_PAIRS],
+        "near": _ends([(d.first, d.second) for d in report.nearly_broken[:MOST_PAIRS]]),
+    }
+    ends = np.unique(np.concatenate([pairs.ravel() for pairs in drawn.values()]))
     others = np.setdiff1d(np.arange(report.problem.n_rows), ends)
     some = others[_sample(others.size, max(MOST_POINTS - ends.size, 0), rng)]
-    return np.concatenate([ends, some]).astype(np.intp), must, cannot, dear
+    return np.concatenate([ends, some]).astype(np.intp), drawn
+
+
+def _ends(pairs: list[tuple[int, int]]) -> NDArray[Any]:
+    return np.array(pairs, dtype=int).reshape(-1, 2)
+
+
+def _broken(report: Report, together: bool | None = None) -> NDArray[Any]:
+    """Soft pairs that are broken, dearest first: all, or those of one kind."""
+    if report.broken is None:
+        return _ends([])
+    pairs = report.broken.pairs
+    return pairs if together is None else pairs[report.broken.together == together]
 
 
 def _sample(size: int, most: int, rng: np.random.Generator) -> NDArray[np.intp]:
@@ -112,16 +130,23 @@ def _placed(pairs: NDArray[Any], where: dict[int, int]) -> list[list[int]]:
 def _search(report: Report) -> dict[str, Any]:
     """History, thinned evenly; every improvement of the best stays."""
     history = report.result.statistics
-    best = np.asarray(history.best_inertia)
+    best = np.asarray(history.best_objective)
     improved = np.flatnonzero(np.diff(best, prepend=np.inf) < 0)
     steps = _sample(len(history.elapsed), MOST_STEPS, np.random.default_rng(0)).tolist()
     kept = sorted({*improved.tolist()[-MOST_STEPS:], *([len(best) - 1] if len(best) else [])})
     return {
         "kind": [history.kind[i] for i in steps],
-        "seen": [_point(history.elapsed[i], history.inertia[i]) for i in steps],
-        "best": [_point(history.elapsed[i], history.best_inertia[i]) for i in kept],
+        "minimised": minimised(report),
+        "seen": [_point(history.elapsed[i], history.objective[i]) for i in steps],
+        "best": [_point(history.elapsed[i], history.best_objective[i]) for i in kept],
     }
 
 
-def _point(seconds: float, inertia: float) -> dict[str, float]:
-    return {"x": round(seconds, 6), "y": inertia}
+def minimised(report: Report) -> str:
+    """Say what the search has minimised."""
+    history = report.result.statistics
+    return "inertia" if history.best_objective == history.best_inertia else "objective"
+
+
+def _point(seconds: float, objective: float) -> dict[str, float]:
+    return {"x": round(seconds, 6), "y": objective}

@@ -1,8 +1,8 @@
-"""The price of a pair: by how much the inertia would fall without it.
+"""The price of a pair: by how much the inertia, or the objective, would fall without it.
 
 Finding the best clustering without a pair would be a search for each. What is computed is the
-inertia after another descent from the present clustering with the pair removed, so a price is what
-is gained at least.
+objective after another descent from the present clustering with the pair removed, so a price is
+what is gained at least.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from kempe.engine.sequential import SequentialDescent
 from kempe.pairs import Pairs
 from kempe.problem import Colours, Problem
 from kempe.search.descent import Context
+from kempe.search.result import Solution
+from kempe.soft_pairs import PairPrice
 
 Kind = Literal["must-link", "cannot-link"]
 
@@ -40,7 +42,8 @@ class Price:
     first, second
         The rows.
     price
-        By how much the inertia falls if the pair is dropped, at least.
+        By how much the inertia, or the objective if there are soft pairs, falls if the pair is
+        dropped, at least.
     moved
         Rows that change their cluster then.
     """
@@ -52,7 +55,9 @@ class Price:
     moved: int
 
 
-def pair_prices(problem: Problem, colours: Colours) -> list[Price]:
+def pair_prices(
+    problem: Problem, colours: Colours, pair_price: PairPrice | None = None
+) -> list[Price]:
     """Prices of the most promising pairs, the most expensive first, those without left out.
 
     Which pairs are tried is decided by what their rows alone would gain, so that the work stays
@@ -64,6 +69,8 @@ def pair_prices(problem: Problem, colours: Colours) -> list[Price]:
         Rows, their weights and constraints.
     colours
         Cluster of each supernode.
+    pair_price
+        What soft pairs cost, if there are any.
     """
     count = min(
         MOST_DESCENTS, MOST_WORK // (problem.n_supernodes * problem.n_clusters * problem.n_features)
@@ -73,7 +80,7 @@ def pair_prices(problem: Problem, colours: Colours) -> list[Price]:
         return []
     base = _descended(problem, problem.labels(colours))
     scale = base[1] or 1.0
-    prices = [_price(problem, base, kind, pair) for kind, pair in promising]
+    prices = [_price(problem, base, kind, pair, pair_price) for kind, pair in promising]
     # A descent of its own order of swaps may differ by rounding; that is no price.
     found = [price for price in prices if price.price > 1e-9 * scale]
     return sorted(found, key=lambda price: -price.price)
@@ -84,24 +91,27 @@ def _price(
     base: tuple[NDArray[np.int32], float],
     kind: Kind,
     pair: tuple[int, int],
+    pair_price: PairPrice | None,
 ) -> Price:
-    labels, inertia = base
+    labels, objective = base
     freed = Problem.build(
         problem.rows,
         _without(problem.constraints, kind, pair),
         n_clusters=problem.n_clusters,
         sample_weight=problem.row_weight,
     )
+    if pair_price is not None and freed.soft is not None:
+        freed = freed.priced(pair_price.of_supernodes(freed.soft))
     after, lower = _descended(freed, labels)
-    return Price(kind, *pair, inertia - lower, int((after != labels).sum()))
+    return Price(kind, *pair, objective - lower, int((after != labels).sum()))
 
 
 def _descended(problem: Problem, labels: NDArray[np.int32]) -> tuple[NDArray[np.int32], float]:
-    """Labels and inertia after a descent that begins with a clustering of the rows."""
+    """Labels and objective after a descent that begins with a clustering of the rows."""
     _, first = np.unique(problem.supernode, return_index=True)
     context = Context(problem, np.random.default_rng(0), _core.Stopper())
     colours = SequentialDescent().descend(context, labels[first])
-    return problem.labels(colours), problem.inertia(colours)
+    return problem.labels(colours), Solution.of(problem, colours).objective
 
 
 def _without(constraints: Constraints, kind: Kind, pair: tuple[int, int]) -> Constraints:
@@ -113,8 +123,10 @@ def _without(constraints: Constraints, kind: Kind, pair: tuple[int, int]) -> Con
 
     must, cannot = constraints.must_link, constraints.cannot_link
     if kind == "must-link":
-        return constraints.with_pairs(others(must), cannot)
-    return constraints.with_pairs(must, others(cannot))
+        must = others(must)
+    else:
+        cannot = others(cannot)
+    return constraints.with_pairs(must, cannot).with_soft(constraints.soft)
 
 
 def _promising(

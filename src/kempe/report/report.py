@@ -17,9 +17,10 @@ from kempe import __version__, cards
 from kempe.constraints import Constraints
 from kempe.problem import Problem
 from kempe.report.beside import Beside
+from kempe.report.doubts import Doubt, nearly_broken
 from kempe.report.limits import LimitCost
 from kempe.report.prices import Price, pair_prices
-from kempe.search.result import Result
+from kempe.search.result import BrokenPairs, Result
 from kempe.storage import replacing
 
 # Seconds for the smallest number of clusters that the constraints permit.
@@ -139,8 +140,25 @@ class Report:
 
     @property
     def n_pairs(self) -> int:
-        """Number of pairs of both kinds."""
+        """Number of pairs of both kinds that hold in any case."""
         return len(self.constraints.must_link) + len(self.constraints.cannot_link)
+
+    @cached_property
+    def broken(self) -> BrokenPairs | None:
+        """Soft pairs that the clustering breaks, dearest first; ``None`` if there are none."""
+        if not self.constraints.soft.count:
+            return None
+        known = self.result.broken
+        price = None if known is None else known.pair_price
+        return BrokenPairs.of(self.constraints, self.labels, price)
+
+    @cached_property
+    def nearly_broken(self) -> list[Doubt]:
+        """Soft pairs that only they themselves hold, those with the smallest margin first."""
+        price = None if self.broken is None else self.broken.pair_price
+        if price is None:
+            return []
+        return nearly_broken(self.problem, self.result.solution.colours, price)
 
     @cached_property
     def sizes(self) -> NDArray[np.int64]:
@@ -179,7 +197,10 @@ class Report:
     @cached_property
     def prices(self) -> list[Price]:
         """Pairs that cost most, the most expensive first."""
-        return pair_prices(self.problem, self.result.solution.colours) if self.n_pairs else []
+        if not self.n_pairs:
+            return []
+        price = None if self.broken is None else self.broken.pair_price
+        return pair_prices(self.problem, self.result.solution.colours, price)
 
     def price_table(self) -> tuple[list[str], list[list[object]]]:
         """Give the prices as a table: names of columns, and rows."""
@@ -282,7 +303,10 @@ def _problem(
         )
     if not np.isclose(problem.inertia(colours), result.inertia, rtol=1e-4):
         raise ValueError("X is not the data that was clustered, its inertia differs: pass that")
-    return problem
+    price = None if result.broken is None else result.broken.pair_price
+    if problem.soft is None or price is None:
+        return problem
+    return problem.priced(price.of_supernodes(problem.soft))
 
 
 def _ids(given: Any, constraints: Constraints) -> Any:
