@@ -55,6 +55,17 @@ def test_the_lines_of_a_page_work(page, lines):
     lines(page)
 
 
+def test_the_tutorial_about_wrong_labels_prints_what_it_says(tmp_path, monkeypatch, capsys):
+    pytest.importorskip("pandas")
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {"__name__": "__main__"}
+    for block in blocks("docs/tutorials/wrong_labels.md", "python"):
+        exec(block.text, names)
+        assert block.output is not None
+        assert capsys.readouterr().out == block.output
+    assert "Pairs that may be wrong" in (tmp_path / "wine.html").read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize(
     "page", ["README.md", "docs/index.md", "docs/user_guide.md", "docs/asking.md"]
 )

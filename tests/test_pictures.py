@@ -7,6 +7,7 @@ import re
 import sys
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 
 from pages import PAGES, ROOT
@@ -43,6 +44,16 @@ def test_a_picture_is_drawn(module, function, docs):
 def test_a_picture_is_the_same_every_time(docs):
     draw, drawn = docs("draw_how_it_works").swap, docs("panels").drawn
     assert drawn(draw) == drawn(draw)
+
+
+def test_one_wrong_pair_joins_the_groups_if_it_is_hard_and_is_broken_if_it_is_soft(docs):
+    source = docs("draw_soft_pairs")
+    groups = np.repeat([0, 1], source.ROWS)
+    for how in ("hard", "soft"):
+        _, pairs, labels = source.fitted(how)
+        broken = labels[pairs[:, 0]] != labels[pairs[:, 1]]
+        assert np.flatnonzero(broken).tolist() == ([] if how == "hard" else [len(pairs) - 1])
+        assert (labels == groups).all() == (how == "soft")
 
 
 def test_a_swap_lowers_the_inertia_and_keeps_pairs_apart(docs):
