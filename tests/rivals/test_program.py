@@ -187,7 +187,7 @@ def test_the_soft_program_finds_the_cheapest_compromise(planted, seed):
     def value(colours):
         return total(costs, colours) + price * soft.violation(colours)
 
-    program = SoftProgram(problem, soft, problem.n_clusters)
+    program = SoftProgram(problem, soft, problem.n_clusters, lambda _: price)
     colours = program(problem, centroids, None, _core.Stopper())
     assert problem.is_proper(colours)
     assert value(colours) == pytest.approx(min(value(c) for c in every_colouring(problem)))
@@ -198,8 +198,12 @@ def test_the_soft_program_respects_the_restriction_to_the_nearest_centroids():
     problem = Problem.build(np.array([[0.0], [10.0]]), n_clusters=2)
     centroids = np.array([[0.0], [10.0]]) - problem.shift
     soft = WeightedPairs.build(problem, [(0, 1)], None, 1e6)
-    restricted = SoftProgram(problem, soft, 1)(problem, centroids, None, _core.Stopper())
-    free = SoftProgram(problem, soft, 2)(problem, centroids, None, _core.Stopper())
+    restricted, free = (
+        SoftProgram(problem, soft, nearest, lambda _: 1.0)(
+            problem, centroids, None, _core.Stopper()
+        )
+        for nearest in (1, 2)
+    )
     assert restricted.tolist() == [0, 1]
     assert free[0] == free[1]
 

@@ -296,17 +296,12 @@ def _cluster(
 
     from kempe.cli.data import refuse_soft
 
-    if "soft_must_link" not in signature(estimator.fit).parameters:
+    if not estimator._takes_soft_pairs:
         refuse_soft(pairs, f"the method {method}")
     if given.known is not None:
         given.known.check(estimator.n_clusters)
     constraints = constraints_of(given, pairs)
-    fitted: Any = {"constraints": constraints}
-    if estimator._takes_soft_pairs:
-        constraints.soft.check_confidences()
-    elif pairs.n_soft:
-        fitted = _soft_arguments(constraints)
-    estimator.fit(given.rows, sample_weight=given.weights, **fitted, **start)
+    estimator.fit(given.rows, sample_weight=given.weights, constraints=constraints, **start)
     if given.has_header and given.preparation is None:  # as if the columns came in a data frame
         estimator.feature_names_in_ = np.array(given.names, dtype=object)
     centers, names = estimator.cluster_centers_, None
@@ -316,15 +311,6 @@ def _cluster(
         names = given.known.cluster_names(estimator.labels_, len(centers))
         estimator.cluster_names_ = np.array(names, dtype=object)
     return Clustered(given, constraints, estimator, centers, names)
-
-
-def _soft_arguments(constraints: Constraints) -> dict[str, Any]:
-    """Give pairs to a method whose ``fit`` takes soft ones by themselves."""
-    import numpy as np
-
-    soft = vars(constraints.soft)
-    said = {f"soft_{name}": value for name, value in soft.items() if not np.isnan(value).all()}
-    return {"constraints": constraints.without_soft(), **said}
 
 
 def _violated(found: Clustered) -> tuple[list[str], list[list[object]]]:

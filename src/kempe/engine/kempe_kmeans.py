@@ -255,6 +255,7 @@ class KempeKMeans(SearchingClusterer):
             soft_must_link_confidence=soft_must_link_confidence,
             soft_cannot_link_confidence=soft_cannot_link_confidence,
         )
+        given.soft.check_confidences()
         self._check_one_price(given)
         problem = self._build_problem(X, given, sample_weight)
         if is_labels(start):
