@@ -253,7 +253,7 @@ def test_groups_take_a_share_of_the_work_of_a_descent_however_many_pairs():
     singles, groups = search.work_done()
     assert singles > 20 * 8 * hidden.size
     # Either way of looking for groups ends with the first that goes over what is allowed.
-    assert 400_000 < groups < 1.25 * 2 * (200_000 + 0.01 * singles)
+    assert 400_000 < groups < 1.25 * 2 * (1_000_000 + 0.05 * singles)
     assert np.array_equal(*found)
 
 

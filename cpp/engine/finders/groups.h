@@ -33,8 +33,8 @@ class GroupMoves {
     // Either way of finding groups may take so many steps in any descent, and as many more as
     // single vertices have taken, times a share. Steps are those of inner loops, not seconds, so
     // that what is found depends on neither the machine nor what runs beside it.
-    static constexpr std::size_t kFreeSteps = 200'000;
-    static constexpr double kShare = 0.01;
+    static constexpr std::size_t kFreeSteps = 1'000'000;
+    static constexpr double kShare = 0.05;
 
     // What one way has taken, and where it goes on after it has had to wait.
     struct Spent {
