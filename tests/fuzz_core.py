@@ -196,6 +196,7 @@ ARGUMENTS: dict[str, Callable[[Rng], list[Any]]] = {
     ],
     "SequentialSearch.repair": lambda rng: [search(rng), colours(rng), centroids(rng), soon()],
     "SequentialSearch.settle": lambda rng: [search(rng), colours(rng), centroids(rng), soon()],
+    "SequentialSearch.work_done": lambda rng: [search(rng)],
     "SoftPairs": soft_parts,
     "Stopper": lambda rng: [1.0],
     "Stopper.child": lambda rng: [soon(), 1.0, False],
