@@ -16,9 +16,9 @@
 namespace kempe {
 namespace {
 
-class BrokenPairs {
+class BreakingSearch {
  public:
-    BrokenPairs(const SoftPairs& pairs, int k, const Colour* start, std::uint64_t seed)
+    BreakingSearch(const SoftPairs& pairs, int k, const Colour* start, std::uint64_t seed)
         : pairs_(pairs),
           k_(k),
           random_(seed),
@@ -145,7 +145,7 @@ Out1<Colour> fewest_broken(const SoftPairs& pairs, int k, In1<Colour> start, std
     check_n_clusters(k);
     check_colours(start, pairs.size(), k);
     return to_numpy(unlocked([&] {
-        BrokenPairs search(pairs, k, start.data(), seed);
+        BreakingSearch search(pairs, k, start.data(), seed);
         search.run(iterations, stopper);
         return std::vector<Colour>(search.best());
     }));

@@ -143,8 +143,8 @@ namespace {
 
 using Matrix = nb::ndarray<float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-Groups make_groups(In1<double> weight, In2<std::uint8_t> cannot, int k) {
-    Groups groups;
+WeighedGroups make_groups(In1<double> weight, In2<std::uint8_t> cannot, int k) {
+    WeighedGroups groups;
     groups.size = static_cast<int>(weight.shape(0));
     groups.k = k;
     if (cannot.shape(0) != weight.shape(0) || cannot.shape(1) != weight.shape(0))
@@ -157,13 +157,13 @@ Groups make_groups(In1<double> weight, In2<std::uint8_t> cannot, int k) {
     return groups;
 }
 
-void check_matrix(const Groups& groups, std::size_t rows, std::size_t columns) {
+void check_matrix(const WeighedGroups& groups, std::size_t rows, std::size_t columns) {
     const auto n = static_cast<std::size_t>(groups.size);
     if (rows != n || columns != n)
         throw std::invalid_argument("the matrix must have a row and a column for each group");
 }
 
-CutList make_cuts(const Groups& groups, In1<Vertex> centres, In1<std::int64_t> offsets,
+CutList make_cuts(const WeighedGroups& groups, In1<Vertex> centres, In1<std::int64_t> offsets,
                   In1<Vertex> members) {
     CutList cuts;
     const auto valid = [&](Vertex v) { return v >= 0 && v < groups.size; };
@@ -202,7 +202,7 @@ constexpr int kMostSweeps = 10'000;
 double project(CutPool& pool, In2<float> matrix, Matrix work, Matrix nearest, int sweeps) {
     if (sweeps < 0 || sweeps > kMostSweeps)
         throw std::invalid_argument("sweeps must be between 0 and 10000");
-    const Groups& groups = pool.groups();
+    const WeighedGroups& groups = pool.groups();
     check_matrix(groups, matrix.shape(0), matrix.shape(1));
     check_matrix(groups, work.shape(0), work.shape(1));
     check_matrix(groups, nearest.shape(0), nearest.shape(1));

@@ -13,7 +13,7 @@
 namespace kempe {
 
 // Which pairs of groups are kept apart, and the scale in which a clustering is 1 / weight.
-struct Groups {
+struct WeighedGroups {
     int size = 0;
     int k = 0;
     std::vector<float> scale;          // 1 / sqrt(weight)
@@ -44,7 +44,7 @@ struct CutList {
 // The cuts of a running bound, their multipliers, and the projection onto what they allow.
 class CutPool {
  public:
-    explicit CutPool(Groups groups) : groups_(std::move(groups)) {}
+    explicit CutPool(WeighedGroups groups) : groups_(std::move(groups)) {}
 
     // Add cuts that are not there yet; returns how many were.
     int add(const CutList& cuts, std::span<const double> multipliers);
@@ -59,7 +59,7 @@ class CutPool {
         for (double& m : multipliers_) m *= factor;
     }
 
-    const Groups& groups() const { return groups_; }
+    const WeighedGroups& groups() const { return groups_; }
     const CutList& cuts() const { return cuts_; }
     const std::vector<double>& multipliers() const { return multipliers_; }
 
@@ -76,7 +76,7 @@ class CutPool {
     void subtract(float* work) const;
     void step(float* work, std::size_t t, double change) const;
 
-    const Groups groups_;
+    const WeighedGroups groups_;
     CutList cuts_;
     std::vector<double> multipliers_;
     std::vector<std::int64_t> first_{0};

@@ -7,7 +7,7 @@ from scipy import sparse
 from assignments import brute_force, planted, random_graph
 from kempe.exact import ExactAssigner, relaxation
 from kempe.exact.part import AssignmentPart, CliqueRows
-from kempe.exact.prices import Prices
+from kempe.exact.prices import CliquePrices
 
 
 def priced(rng, cover):
@@ -15,7 +15,7 @@ def priced(rng, cover):
     graph = random_graph(6, 0.5, rng)
     part = AssignmentPart(graph, CliqueRows.of(graph), rng.random((6, 3)), None, cover)
     cliques = sparse.csr_array(rng.random((part.cliques.count, 3)) / 2)
-    prices = Prices(cliques, cover * rng.random(3))
+    prices = CliquePrices(cliques, cover * rng.random(3))
     return part, prices, prices.paid(part)
 
 

@@ -7,7 +7,7 @@ from kempe.ask.answers import Answer, Conflict
 from kempe.ask.cobras import SuperInstances
 from kempe.ask.npu import NormalisedUncertainty
 from kempe.ask.session import STRATEGIES, Question, Session
-from kempe.ask.simple import ExploreConsolidate, Random, Uncertainty
+from kempe.ask.simple import ExploreConsolidate, RandomPairs, Uncertainty
 from kempe.ask.spreading import Spreading
 from kempe.ask.strategy import Proposal, Strategy, View
 
@@ -19,7 +19,7 @@ __all__ = [
     "NormalisedUncertainty",
     "Proposal",
     "Question",
-    "Random",
+    "RandomPairs",
     "Session",
     "Spreading",
     "Strategy",

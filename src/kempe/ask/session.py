@@ -21,8 +21,8 @@ from kempe.ask.knowledge import Knowledge
 from kempe.ask.log import Event, Log
 from kempe.ask.mending import hard_pairs, mended_labels
 from kempe.ask.npu import NormalisedUncertainty
-from kempe.ask.simple import ExploreConsolidate, Random, Uncertainty
-from kempe.ask.spread import Spread
+from kempe.ask.simple import ExploreConsolidate, RandomPairs, Uncertainty
+from kempe.ask.spread import AnswerSpread
 from kempe.ask.spreading import Spreading
 from kempe.ask.strategy import Strategy, View
 from kempe.constraints import Constraints
@@ -39,7 +39,7 @@ STRATEGIES: dict[str, Callable[[], Strategy]] = {
     "normalised-uncertainty": NormalisedUncertainty,
     "uncertainty": Uncertainty,
     "explore-consolidate": ExploreConsolidate,
-    "random": Random,
+    "random": RandomPairs,
 }
 """Strategies by their names."""
 
@@ -141,7 +141,7 @@ class Session:
         self._seed = self._open(random_state)
         self._base = self._search(None, self._given)
         self._ledger = AnswerBook(self.n_clusters, self._given, self.ids)
-        self._spread: Spread | None = None
+        self._spread: AnswerSpread | None = None
         self._question: Question | None = None
         self._labels: NDArray[np.int32] | None = None
         self._plain: NDArray[np.int32] | None = None
@@ -349,7 +349,7 @@ class Session:
             return self._plain_labels()
 
     @property
-    def spread(self) -> Spread:
+    def spread(self) -> AnswerSpread:
         """What spreads answers to rows that nobody was asked about."""
         with self._lock:
             return self._spreading()
@@ -392,10 +392,10 @@ class Session:
         away = ((self.X[rows][:, None] - self._centres) ** 2).sum(axis=2)
         return float((away.argmin(axis=1) == shared.argmax(axis=1)[classes]).mean())
 
-    def _spreading(self) -> Spread:
+    def _spreading(self) -> AnswerSpread:
         if self._spread is None:
             rng = np.random.default_rng([self._seed, 1])
-            self._spread = Spread(self.X, self.n_clusters, rng)
+            self._spread = AnswerSpread(self.X, self.n_clusters, rng)
         return self._spread
 
     # What there is to tell

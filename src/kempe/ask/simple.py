@@ -10,7 +10,7 @@ from kempe.ask.strategy import Proposal, Strategy, View, asked_about_row, farthe
 DRAWS = 200
 
 
-class Random(Strategy):
+class RandomPairs(Strategy):
     """Ask about any two rows, which is what everything else is compared with."""
 
     def propose(self, view: View) -> Proposal | None:

@@ -45,7 +45,7 @@ class Votes:
         return shares
 
 
-class Spread:
+class AnswerSpread:
     """Spreads what is known of some rows to all.
 
     Parameters

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kempe.ask.knowledge import Knowledge
-from kempe.ask.spread import Spread
+from kempe.ask.spread import AnswerSpread
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class SessionParts(Protocol):
         ...
 
     @property
-    def spread(self) -> Spread:
+    def spread(self) -> AnswerSpread:
         """What spreads answers to rows that nobody was asked about."""
         ...
 
@@ -87,7 +87,7 @@ class View:
         return self.parts.plain_labels
 
     @property
-    def spread(self) -> Spread:
+    def spread(self) -> AnswerSpread:
         """What spreads answers to rows that nobody was asked about."""
         return self.parts.spread
 

@@ -20,7 +20,7 @@ from kempe.contradictions.contradiction import Contradiction
 from kempe.contradictions.near_data import NearData
 from kempe.contradictions.packing import ROUNDS, pack
 from kempe.contradictions.relaxation import ROUNDING, Relaxation, RelaxProgress
-from kempe.contradictions.search import Effort, Found, cheapest_to_break
+from kempe.contradictions.search import CheapColouring, Effort, cheapest_to_break
 from kempe.engine import KempeKMeans
 from kempe.exceptions import InfeasibleConstraintsError
 from kempe.fit_arguments import as_constraints
@@ -221,7 +221,7 @@ class _Run:
             data = (rows, weights, self.candidates, self.n_clusters, self.rng, limit)
             near = NearData.of(*data)
             starts += near.beginnings()
-        found: list[Found] = []
+        found: list[CheapColouring] = []
         for effort, rounds in ((SHORT, FEW_ROUNDS), (LONG, ROUNDS)):
             found = cheapest_to_break(
                 graph,
@@ -345,7 +345,7 @@ def _bound(proof: tuple[Contradiction, ...]) -> float:
     return float(sum(one.weight for one in proof))
 
 
-def _nearest(near: NearData, found: list[Found], candidates: Candidates) -> Colours:
+def _nearest(near: NearData, found: list[CheapColouring], candidates: Candidates) -> Colours:
     """Of those that break equally few pairs, give the one of lowest inertia."""
     best = found[0].cost
     equals = [one for one in found if one.cost <= best * (1 + ROUNDING)][:EQUALS]

@@ -47,7 +47,7 @@ class Effort:
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class CheapColouring:
     """A clustering and what the pairs cost that it breaks."""
 
     cost: float
@@ -63,8 +63,8 @@ def cheapest_to_break(
     *,
     threads: int = 1,
     effort: Effort,
-    enough: Callable[[Found], bool] = lambda best: best.cost == 0,
-) -> list[Found]:
+    enough: Callable[[CheapColouring], bool] = lambda best: best.cost == 0,
+) -> list[CheapColouring]:
     """Look for clusterings that break few pairs, the best first; all differ.
 
     Parameters
@@ -103,9 +103,9 @@ def cheapest_to_break(
     return kept
 
 
-def _best_of(found: object) -> list[Found]:
+def _best_of(found: object) -> list[CheapColouring]:
     """Keep the best that differ in what they cost or how they cluster."""
-    kept: list[Found] = []
+    kept: list[CheapColouring] = []
     for one in sorted(found, key=lambda each: each.cost):  # type: ignore[call-overload]
         if not any(np.array_equal(one.colours, other.colours) for other in kept):
             kept.append(one)
@@ -125,11 +125,13 @@ class _Search:
     def random(self, rng: np.random.Generator) -> Colours:
         return rng.integers(self.n_clusters, size=self.graph.size).astype(np.int32)
 
-    def improved(self, colours: Colours, seed: int, share: float = 1.0) -> Found:
+    def improved(self, colours: Colours, seed: int, share: float = 1.0) -> CheapColouring:
         better = self._tabu(self.graph, colours, seed, share)
-        return Found(self.graph.cost(better), better)
+        return CheapColouring(self.graph.cost(better), better)
 
-    def variation(self, kept: Sequence[Found], rng: np.random.Generator) -> Callable[[], Found]:
+    def variation(
+        self, kept: Sequence[CheapColouring], rng: np.random.Generator
+    ) -> Callable[[], CheapColouring]:
         """Draw what to try next; trying it needs no more randomness."""
         graph = self.graph
         chosen = kept[int(rng.integers(len(kept)))].colours
@@ -144,7 +146,7 @@ class _Search:
 
     def _varied(
         self, colours: Colours, certain: np.ndarray, kick: int, seeds: Sequence[int]
-    ) -> Found:
+    ) -> CheapColouring:
         count, part = self.graph.joined_by(certain)
         together = np.empty(count, dtype=np.int32)
         together[part] = colours

@@ -28,7 +28,7 @@ from kempe.search.result import Result, Solution, Statistics
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class FullClustering:
     """A clustering of all rows.
 
     Attributes
@@ -45,11 +45,11 @@ class Found:
     centroids: Centroids
     label_tasks: list[Any]
 
-    def is_better_than(self, other: Found) -> bool:
+    def is_better_than(self, other: FullClustering) -> bool:
         """Whether its objective is lower."""
         return self.result.objective < other.result.objective
 
-    def ended(self, reason: str) -> Found:
+    def ended(self, reason: str) -> FullClustering:
         """Say why no better one was looked for."""
         return replace(self, result=replace(self.result, stop_reason=reason))
 
@@ -127,7 +127,7 @@ class Descender:
 
     def from_centroids(
         self, start: Callable[[], Centroids], recorder: Recorder, rng: np.random.Generator
-    ) -> Found:
+    ) -> FullClustering:
         """Go down from starting centroids.
 
         Parameters
@@ -149,7 +149,7 @@ class Descender:
 
     def from_search(
         self, problem: Problem, found: Result, recorder: Recorder, rng: np.random.Generator
-    ) -> Found:
+    ) -> FullClustering:
         """Go down from what a search over summaries has found.
 
         Parameters
@@ -231,7 +231,7 @@ class _DescentOfAllRows:
             if once or self._recorder.should_stop():
                 return
 
-    def found(self, result: Result) -> Found:
+    def found(self, result: Result) -> FullClustering:
         """Make the best clustering on the way what it is to others."""
         of, best = self._of, self._best
         assert best is not None  # or there would be no result
@@ -242,7 +242,7 @@ class _DescentOfAllRows:
         own = Solution(colours, best.inertia, best.inertia)
         result = replace(result, solution=own, n_supernodes=of.n_supernodes)
         tasks = self._free.label_tasks(best, of.named.numbers, of.supernode)
-        return Found(result, best.means + of.origin, tasks)
+        return FullClustering(result, best.means + of.origin, tasks)
 
 
 def _joined(search: Result, descent: Result) -> Result:

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from kempe.constraints import Constraints
 from kempe.dask.cells import summary
-from kempe.dask.descent import Descender, Found
+from kempe.dask.descent import Descender, FullClustering
 from kempe.dask.pairs import NamedRows, named_rows
 from kempe.dask.parts import Parts, is_frame
 from kempe.dask.progress import ConvergenceBar
@@ -282,14 +282,14 @@ class KempeKMeans(OnOneMachine):
         if parts.names is not None:
             self.feature_names_in_ = parts.names
 
-    def _best(self, descender: Descender) -> Found:
+    def _best(self, descender: Descender) -> FullClustering:
         """Search summaries and go down from there, or go down from several starts."""
         if self.max_mutations != 0:
             cells = summary(descender.free, int(self.n_cells))
             problem = descender.gathered.beside(cells.points, cells.weight, cells.within)
             if problem.n_supernodes >= self.n_clusters:
                 return self._searched(descender, problem)
-        best: Found | None = None
+        best: FullClustering | None = None
         for rng in self._generator().spawn(self._n_searches):
             start = partial(self._start, descender, rng)
             try:
@@ -311,7 +311,7 @@ class KempeKMeans(OnOneMachine):
             return drawn_centroids(parts, origin, self.init, k, rng)
         return checked_centroids(self.init, (k, parts.n_features)) - origin
 
-    def _searched(self, descender: Descender, problem: Problem) -> Found:
+    def _searched(self, descender: Descender, problem: Problem) -> FullClustering:
         found = self._solve(problem)
         with self._descent_recorder(descender) as recorder:
             return descender.from_search(problem, found, recorder, self._generator())

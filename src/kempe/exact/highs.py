@@ -17,7 +17,7 @@ from scipy.optimize import Bounds, LinearConstraint
 from kempe import _core
 from kempe.exact import solver_process
 from kempe.exact.part import AssignmentPart, Columns, PartOutcome
-from kempe.exact.prices import Prices
+from kempe.exact.prices import CliquePrices
 from kempe.problem import Colours
 
 LONGEST_LIMIT = 1e7
@@ -39,7 +39,7 @@ class LinearSolution:
     """Optimum of a linear relaxation: shares per vertex and cluster, and prices of the rows."""
 
     shares: NDArray[np.float64]
-    prices: Prices
+    prices: CliquePrices
 
 
 def solve_relaxation(
@@ -86,7 +86,7 @@ def solve_relaxation(
     paid = np.maximum(-solution.ineqlin.marginals, 0.0)
     priced = np.flatnonzero(paid[: clique.size])
     entries = (paid[priced], (clique[priced], cluster[priced]))
-    prices = Prices(
+    prices = CliquePrices(
         sparse.csr_array(entries, shape=rows.shape),
         paid[clique.size :] if part.cover else np.zeros(rows.shape[1]),
     )

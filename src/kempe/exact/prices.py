@@ -19,7 +19,7 @@ from kempe.exact.part import AssignmentPart, Floats
 
 
 @dataclass(frozen=True)
-class Prices:
+class CliquePrices:
     """Prices of a clique's vertices in each cluster, and rewards for using a cluster at all.
 
     Attributes
@@ -39,16 +39,18 @@ class Prices:
         k = part.costs.shape[1]
         return cls(sparse.csr_array((part.cliques.count, k), dtype=np.float64), np.zeros(k))
 
-    def times(self, factor: float) -> Prices:
+    def times(self, factor: float) -> CliquePrices:
         """Give the same prices for costs in another unit."""
-        return Prices(factor * self.cliques, factor * self.rewards)
+        return CliquePrices(factor * self.cliques, factor * self.rewards)
 
-    def lengthened(self, count: int) -> Prices:
+    def lengthened(self, count: int) -> CliquePrices:
         """Give the same prices with room for so many cliques, where those that are new are free."""
         old = self.cliques
         offsets = np.pad(old.indptr, (0, count - old.shape[0]), mode="edge")
         shape = (count, old.shape[1])
-        return Prices(sparse.csr_array((old.data, old.indices, offsets), shape=shape), self.rewards)
+        return CliquePrices(
+            sparse.csr_array((old.data, old.indices, offsets), shape=shape), self.rewards
+        )
 
     def paid(self, part: AssignmentPart) -> Floats:
         """Give what each vertex pays in each cluster."""

@@ -16,7 +16,7 @@ from kempe.exact.heuristics import Heuristics
 from kempe.exact.highs import LinearSolution, solve_relaxation
 from kempe.exact.knowledge import AssignmentKnowledge
 from kempe.exact.part import Floats
-from kempe.exact.prices import Prices
+from kempe.exact.prices import CliquePrices
 from kempe.exact.separation import violated_cliques
 from kempe.graph.cpsat import has_ortools
 
@@ -53,9 +53,9 @@ class Memory:
     """
 
     rows: NDArray[np.bool_]
-    prices: Prices
+    prices: CliquePrices
 
-    def add(self, prices: Prices, scale: float) -> None:
+    def add(self, prices: CliquePrices, scale: float) -> None:
         """Remember the prices of one more model."""
         self.rows[prices.cliques.nonzero()] = True
         self.prices = prices.times(scale)
@@ -95,7 +95,7 @@ class LinearRelaxation:
         self.reduced: Floats = part.costs
         self._bounds = known.lower
         self.weak = False
-        self.memory = memory or Memory(np.zeros_like(self.rows), Prices.none(part))
+        self.memory = memory or Memory(np.zeros_like(self.rows), CliquePrices.none(part))
 
     @property
     def is_useless(self) -> bool:
@@ -192,7 +192,7 @@ class LinearRelaxation:
         anchors[coloured, known.best[coloured]] = True
         return np.asarray(anchors)
 
-    def _heed(self, prices: Prices, paid: Floats) -> None:
+    def _heed(self, prices: CliquePrices, paid: Floats) -> None:
         """Draw bounds and reduced costs from prices and what is paid then; rule out choices."""
         known = self._known
         least = np.where(self.open, paid, np.inf).min(axis=1)
