@@ -7,9 +7,11 @@ import pickle
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.cluster import KMeans
 from sklearn.utils.estimator_checks import check_estimator
 
 from kempe import KSKM, KempeKMeans, clusterer
+from kempe.engine import params
 from kempe.rivals import COPKM
 
 X = np.random.default_rng(0).normal(size=(60, 3))
@@ -35,9 +37,48 @@ def test_methods_that_have_such_a_parameter_keep_it():
     assert COPKM(3, max_iter=7).max_iter == 7
 
 
-def test_a_function_as_init_is_refused_in_a_sentence():
+def drawn(X, n_clusters, random_state):
+    """Draw centroids as a function for KMeans does."""
+    return X[random_state.choice(len(X), n_clusters, replace=False)]
+
+
+def test_a_function_as_init_draws_the_centroids_of_every_start():
+    seen = []
+
+    def noted(X, n_clusters, random_state):
+        seen.append(drawn(X, n_clusters, random_state))
+        return seen[-1]
+
+    KMeans(3, init=noted, n_init=1, random_state=0).fit(X)  # what is understood there
+    seen.clear()
+    once = KempeKMeans(3, init=noted, max_mutations=0, random_state=0).fit(X + 100)
+    given = KempeKMeans(3, init=seen[0], max_mutations=0, random_state=0).fit(X + 100)
+    np.testing.assert_array_equal(once.labels_, given.labels_)
+    KempeKMeans(3, init=noted, random_state=0).fit(X + 100)
+    assert len(seen) > 3, "every start, not the first alone"
+    assert len(np.unique(seen, axis=0)) == len(seen) - 1, "with randomness of their own, repeatable"
+    assert (np.array(seen) > 90).all(), "in the coordinates of the data"
+
+
+def test_what_a_function_gives_as_init_is_checked():
+    with pytest.raises(ValueError, match=r"init must have shape \(3, 3\), got \(2, 3\)"):
+        KempeKMeans(3, init=lambda X, n_clusters, random_state: X[:2]).fit(X)
+
+
+def test_a_function_as_init_sees_the_features_of_large_data(monkeypatch):
+    """Where a search goes on in few dimensions, starts that users make are made in all of them."""
+    monkeypatch.setattr(params, "is_worth_sketching", lambda problem: True)
+    wide = np.random.default_rng(0).normal(size=(900, 120))
+    model = KempeKMeans(3, init=drawn, max_mutations=20, random_state=0).fit(wide)
+    assert model.cluster_centers_.shape == (3, 120)
+
+
+def test_no_function_sees_all_rows_of_a_dask_array():
+    dask = pytest.importorskip("dask.array")
+    from kempe.dask import KempeKMeans as InParts
+
     with pytest.raises(ValueError, match="The 'init' parameter of KempeKMeans must be"):
-        KempeKMeans(3, init=lambda X, k, random_state: X[:k]).fit(X)
+        InParts(3, init=drawn).fit(dask.from_array(X, chunks=(20, 3)))
 
 
 def test_copies_are_made_as_before():

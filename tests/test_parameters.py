@@ -152,10 +152,18 @@ LOWEST = 4 * ONE_GROUP
 HIGH = 4 * 0.05**2 + (8 * 50.0**2 + 2 * ONE_GROUP) + ONE_GROUP
 
 
-def starts_as_documented(spread, random, given):
+def stuck(X, n_clusters, random_state):
+    """Give them in the way that scikit-learn asks functions for centroids."""
+    np.testing.assert_allclose(X, GROUPS)
+    assert n_clusters == 4
+    assert isinstance(random_state, np.random.RandomState)
+    return STUCK
+
+
+def starts_as_documented(spread, random, given, called):
     """Spread-out centroids hit every group, random ones do not always, given ones are taken."""
     lowest, high = (pytest.approx([value] * 10) for value in (LOWEST, HIGH))
-    return spread == lowest and given == high and random not in (lowest, high)
+    return spread == lowest and given == called == high and random not in (lowest, high)
 
 
 def starts_as_documented_with_sdp(*seen):
@@ -166,15 +174,16 @@ def starts_as_documented_with_sdp(*seen):
 @case(
     BLPKMCC,
     "init",
-    ["k-means++", "random", STUCK, "sdp"],
+    ["k-means++", "random", STUCK, stuck, "sdp"],
     check=starts_as_documented_with_sdp,
-    same=[(0, 3)],
+    same=[(0, 4), (2, 3)],
 )
 @case(
     [item for item in ESTIMATORS if item is not BLPKMCC],
     "init",
-    ["k-means++", "random", STUCK],
+    ["k-means++", "random", STUCK, stuck],
     check=starts_as_documented,
+    same=[(2, 3)],
 )
 def see_start(estimator, value):
     """Inertia of the first solution, for several seeds."""

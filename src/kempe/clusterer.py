@@ -95,7 +95,7 @@ class ConstrainedClusterer(
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
-        "init": [StrOptions({"k-means++", "random"}), "array-like"],
+        "init": [StrOptions({"k-means++", "random"}), "array-like", callable],
         "time_limit": [Interval(Real, 0, None, closed="neither"), None],
         "random_state": ["random_state"],
         "verbose": ["verbose"],

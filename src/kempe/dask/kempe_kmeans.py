@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
@@ -117,6 +117,7 @@ class KempeKMeans(OnOneMachine):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **OnOneMachine._parameter_constraints,
+        "init": [StrOptions({"k-means++", "random"}), "array-like"],  # no function sees all rows
         "n_cells": [Interval(Integral, 1, None, closed="left")],
         "gather_up_to": [Interval(Integral, 0, None, closed="left")],
     }

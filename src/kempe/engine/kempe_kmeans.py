@@ -25,6 +25,7 @@ from kempe.problem import Colours, Problem
 from kempe.search.callbacks import Callbacks
 from kempe.search.descent import Context
 from kempe.search.result import BrokenPairs
+from kempe.search.seeding import Draw
 from kempe.search.stop import StoppingRule
 from kempe.search.threads import n_threads
 from kempe.searching import Search, SearchingClusterer
@@ -45,10 +46,12 @@ class KempeKMeans(SearchingClusterer):
     ----------
     n_clusters : int, default=8
         Number of clusters.
-    init : {"k-means++", "random"} or array, default="k-means++"
+    init : {"k-means++", "random"}, array or callable, default="k-means++"
         Starting centroids. ``"k-means++"`` spreads them out and starts lower; ``"random"`` takes
         supernodes at random. An array is used for the first solution of the search: centroids, of
-        shape (n_clusters, n_features), or the cluster of each row, as ``fit(init=labels)``.
+        shape (n_clusters, n_features), or the cluster of each row, as ``fit(init=labels)``. A
+        function draws the centroids of every start: ``init(X, n_clusters, random_state)`` gives
+        an array of shape (n_clusters, n_features), as for scikit-learn's ``KMeans``.
     n_init : int or "auto", default=1
         Independent searches, of which the best is returned. Time grows in proportion; a longer
         search (``max_mutations``) is usually the better use of it.
@@ -151,7 +154,7 @@ class KempeKMeans(SearchingClusterer):
         self,
         n_clusters: int = 8,
         *,
-        init: Literal["k-means++", "random"] | ArrayLike = "k-means++",
+        init: Literal["k-means++", "random"] | ArrayLike | Draw = "k-means++",
         n_init: int | Literal["auto"] = 1,
         size_min: ArrayLike | None = None,
         size_max: ArrayLike | None = None,

@@ -283,8 +283,8 @@ class _MemeticSearch:
         descent, sketch = self.plan.descent.for_thread(), self.sketch
         rough = context if sketch is None else replace(context, problem=sketch.rough)
         if number < self.plan.population_size:
-            given = self.starts.is_given(number)
-            colours, kind = self.starts.make(context if given else rough, number), "start"
+            where = context if self.starts.needs_rows(number) else rough
+            colours, kind = self.starts.make(where, number), "start"
         else:
             colours, kind = self._recombined(rough, population), "recombine"
         colours = descent.descend(rough, colours)

@@ -14,7 +14,7 @@ from kempe.engine.warm import checked_labels, colours_of_labels, is_labels
 from kempe.problem import Centroids, Colours, Problem
 from kempe.search.descent import Context
 from kempe.search.first_colouring import any_colouring, first_colouring, starting_solution
-from kempe.search.seeding import Init, refined_centroids, starting_centroids
+from kempe.search.seeding import Init, is_drawn, refined_centroids, starting_centroids
 
 # Another round of saturation-ordered assignment must have lowered the inertia by this share.
 WORTHWHILE = 1e-3
@@ -57,7 +57,11 @@ class Starts:
 
     def is_given(self, number: int) -> bool:
         """Whether centroids or labels were given for this start; they serve the first alone."""
-        return number == 0 and not isinstance(self.init, str)
+        return number == 0 and not is_drawn(self.init)
+
+    def needs_rows(self, number: int) -> bool:
+        """Whether this start can be made in the coordinates of the user's data only."""
+        return self.is_given(number) or callable(self.init)
 
     def make(self, context: Context, number: int) -> Colours:
         """Make the start of this number."""
@@ -85,8 +89,8 @@ class Starts:
         return self.sized.make(context, colours, problem.means(colours)[0])
 
     def _draw(self, context: Context, number: int) -> Colours:
-        drawn = self.init if isinstance(self.init, str) else "k-means++"
-        init = self.init if self.is_given(number) else drawn
+        use_own = is_drawn(self.init) or self.is_given(number)
+        init = self.init if use_own else "k-means++"
         centroids = starting_centroids(context.problem, init, context.rng, context.stopper)
         exhaustive = self.plan.exhaustive_start
         sampled = self._is_sampled(context.problem)
@@ -110,7 +114,7 @@ class Starts:
         Where constraints are dense, rounds of colouring take their place, but for one of several
         draws they have a better beginning.
         """
-        drawn = isinstance(self.init, str)
+        drawn = is_drawn(self.init)
         return (
             problem.core.is_large and drawn and (self.draws > 1 or not self.plan.saturation_rounds)
         )

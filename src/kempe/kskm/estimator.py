@@ -90,8 +90,9 @@ class KSKM(SearchingClusterer):
         takes long, and by which solver. ``True`` is ``"auto"``: SciPy's HiGHS, and OR-Tools' CP-SAT
         if it is installed. It also makes the first clustering where saturation order finds none,
         or proves that there is none. ``kempe.kskm.ExactParams`` says more about how.
-    init : {"k-means++", "random"} or array of shape (n_clusters, n_features), default="k-means++"
-        Starting centroids.
+    init : {"k-means++", "random"}, array or callable, default="k-means++"
+        Starting centroids: how they are drawn, an array of shape (n_clusters, n_features), or a
+        function that gives one, ``init(X, n_clusters, random_state)``.
     n_init : int or "auto", default=1
         Independent searches, of which the best is returned.
     max_mutations : int, default=200

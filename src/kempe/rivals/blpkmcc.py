@@ -79,7 +79,7 @@ class BLPKMCC(AlternatingClusterer):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **AlternatingClusterer._parameter_constraints,
-        "init": [StrOptions({"k-means++", "random", "sdp"}), "array-like"],
+        "init": [StrOptions({"k-means++", "random", "sdp"}), "array-like", callable],
         "metric": [StrOptions({"sqeuclidean", "euclidean"})],
         "kempe_swaps": ["boolean"],
         "assignment_time_limit": [Interval(Real, 0, None, closed="neither"), None],

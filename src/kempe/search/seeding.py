@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Literal, TypeAlias
+from collections.abc import Callable
+from typing import Any, Literal, TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,7 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from kempe import _core
 from kempe.problem import Centroids, Problem
 
-Init: TypeAlias = Literal["k-means++", "random"] | NDArray[np.floating] | NDArray[np.integer]
+Draw: TypeAlias = Callable[[NDArray[Any], int, np.random.RandomState], ArrayLike]
+Way: TypeAlias = Literal["k-means++", "random"] | Draw
+Init: TypeAlias = Way | NDArray[np.floating] | NDArray[np.integer]
 
 # k-means++ looks at every candidate for every centroid; beyond this many multiplications it
 # draws its candidates from a random part of the supernodes, with so many for each cluster at least.
@@ -33,8 +36,9 @@ def starting_centroids(
     Parameters
     ----------
     init
-        ``"k-means++"``, ``"random"`` (supernodes at random) or an array of shape
-        (n_clusters, n_features) in the coordinates of the user's data.
+        ``"k-means++"``, ``"random"`` (supernodes at random), an array of shape
+        (n_clusters, n_features) in the coordinates of the user's data, or a function that gives
+        such an array for these data, the number of clusters and a source of randomness.
     stopper
         Ends k-means++, which may take long where clusters are many; supernodes that it had no time
         to choose are any.
@@ -43,8 +47,17 @@ def starting_centroids(
         if init == "k-means++":
             return problem.points(_plus_plus(problem, rng, stopper))
         return problem.points(_random_supernodes(problem, rng))
+    if callable(init):
+        chance = np.random.RandomState(int(rng.integers(2**32)))
+        rows = (problem.rows + problem.shift).astype(problem.rows.dtype, copy=False)
+        init = np.asarray(init(rows, problem.n_clusters, chance))
     wanted = (problem.n_clusters, problem.n_features)
     return np.ascontiguousarray(checked_centroids(init, wanted) - problem.shift)
+
+
+def is_drawn(init: Init) -> TypeGuard[Way]:
+    """Whether a start is drawn, in a way that is named or a function, and not given once."""
+    return isinstance(init, str) or callable(init)
 
 
 def checked_centroids(init: ArrayLike, wanted: tuple[int, int]) -> Centroids:
