@@ -499,6 +499,40 @@ def see_agreement(_, value):
     return kinds.count("start") + kinds.count("recombine") if value else result.n_mutations
 
 
+def end_of_large(**settings):
+    """Why the search of 120 rows ends, and after how many mutations."""
+    params = MemeticParams(agreement=0, extra_mutations=300, mutations_per_cluster=0, **settings)
+    return end(KempeKMeans(12, params=params, random_state=0).fit(SPREAD))
+
+
+SPREAD = np.random.default_rng(5).normal(size=(120, 2))
+
+
+@case(
+    MemeticParams,
+    "worthwhile",
+    [0, 1e-9, 0.9],
+    check=lambda never, little, much: (
+        never == ("max_mutations", 300)
+        and little[0] == much[0] == "diminishing_returns"
+        and 32 <= much[1] < little[1] < 300
+    ),
+)
+def see_worthwhile(_, value):
+    return end_of_large(worthwhile=value, large_from=120)
+
+
+@case(
+    MemeticParams,
+    "large_from",
+    [0, 120, 121],
+    wanted=lambda value: "diminishing_returns" if value <= 120 else "max_mutations",
+    same=[(0, 1)],
+)
+def see_large(_, value):
+    return end_of_large(large_from=value)[0]
+
+
 def rounds_as_documented(without, one, many):
     ends = without[1], one[1], many[1]
     different = all(first != second for first, second in itertools.combinations(ends, 2))

@@ -21,7 +21,13 @@ from kempe.kskm import KSKM, ExactParams
 from kempe.model_file import read_model
 from kempe.preparation import Preparation
 from kempe.rivals import BLPKMCC, CLCKM, COPKM, COPKM_P, ICOPKM, PCCC, S_MDEClust
-from kempe.search.stop import MaxMutations, Patience, TargetInertia, TimeLimit
+from kempe.search.stop import (
+    DiminishingReturns,
+    MaxMutations,
+    Patience,
+    TargetInertia,
+    TimeLimit,
+)
 
 Factory = Callable[..., ConstrainedClusterer]
 
@@ -110,7 +116,15 @@ _REGISTRY = {
 
 # What a model file may name.
 _ESTIMATORS = (KempeKMeans, KSKM, PCCC, BLPKMCC, COPKM_P, COPKM, ICOPKM, CLCKM, S_MDEClust)
-_SETTINGS = (MemeticParams, ExactParams, MaxMutations, Patience, TargetInertia, TimeLimit)
+_SETTINGS = (
+    MemeticParams,
+    ExactParams,
+    DiminishingReturns,
+    MaxMutations,
+    Patience,
+    TargetInertia,
+    TimeLimit,
+)
 
 
 # Their programs take no start, so the paper's experiments cannot have given them any.

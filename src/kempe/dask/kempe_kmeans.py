@@ -41,7 +41,7 @@ from kempe.problem import Centroids, Problem
 from kempe.search.callbacks import Callbacks
 from kempe.search.recorder import Recorder
 from kempe.search.seeding import checked_centroids
-from kempe.search.stop import MaxMutations, Patience, StoppingRule
+from kempe.search.stop import DiminishingReturns, MaxMutations, Patience, StoppingRule
 
 if TYPE_CHECKING:
     from kempe.report import Report
@@ -468,7 +468,7 @@ class KempeKMeans(OnOneMachine):
 
 
 def _ends_descents(rule: StoppingRule) -> bool:
-    return not isinstance(rule, (MaxMutations, Patience))
+    return not isinstance(rule, (DiminishingReturns, MaxMutations, Patience))
 
 
 def _both(rows: NDArray[Any], weight: NDArray[np.float64]) -> tuple[NDArray[Any], ...]:

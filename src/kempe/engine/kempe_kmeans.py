@@ -62,9 +62,9 @@ class KempeKMeans(SearchingClusterer):
         (``init``) give a meaning.
     max_mutations : int or None, default=None
         Mutations after which the search ends; 0 leaves a single descent, which is fastest.
-        ``None``: until several clusterings agree, at most a number that grows with
-        ``n_clusters``, see ``params``. Up to about ten rows or
-        must-linked groups the one mutation is to look at all clusterings, so the result is optimal
+        ``None``: until several clusterings agree, or large data hardly gains any more, at most a
+        number that grows with ``n_clusters``, see ``params``. Up to about ten rows or must-linked
+        groups the one mutation is to look at all clusterings, so the result is optimal
         (``result_.stop_reason`` says so), see ``params.enumerate_up_to``.
     patience : int or None, default=None
         Mutations in a row without a new best after which the search ends; ``None``: no such limit.
@@ -365,6 +365,10 @@ class KempeKMeans(SearchingClusterer):
 
     def _limits(self, n_rows: int) -> SizeLimits | None:
         return SizeLimits.of(self.size_min, self.size_max, n_rows, int(self.n_clusters))
+
+    def _rules(self, problem: Problem) -> list[StoppingRule]:
+        enough = self._settings.enough(problem) if self.max_mutations is None else None
+        return [*super()._rules(problem), *([] if enough is None else [enough])]
 
     def _mutations(self, problem: Problem) -> int:
         if self.max_mutations is not None:

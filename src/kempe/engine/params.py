@@ -12,9 +12,13 @@ from kempe.engine.sequential import SequentialDescent
 from kempe.engine.sketch import is_worth_sketching
 from kempe.problem import Problem
 from kempe.search.descent import Descent
+from kempe.search.stop import DiminishingReturns
 
 # Beyond this many supernodes annealing is too slow to be worth while unasked.
 LARGEST_ANNEALED = 5_000
+
+# Too few mutations say nothing about what more of them would gain.
+LEAST_MUTATIONS = 32
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,10 @@ class MemeticParams:
     agreement
         The search ends when so many clusterings, improved one by one, came down to the same lowest
         inertia. 0: it goes on until another rule ends it.
+    worthwhile, large_from
+        Data of at least so many supernodes, where a single mutation takes long, is searched until
+        the later half of the mutations has lowered the objective by less than this share. 0: until
+        another rule ends it, as less data is.
     saturation_rounds
         Most repetitions of the saturation-ordered assignment in a start.
     exhaustive_start
@@ -63,6 +71,8 @@ class MemeticParams:
     mutations_per_cluster: float = 80.0
     extra_mutations: int = 200
     agreement: int = 8
+    worthwhile: float = 1e-4
+    large_from: int = 20_000
     saturation_rounds: int = 20
     exhaustive_start: bool = True
     annealing: bool | None = None
@@ -94,6 +104,18 @@ class MemeticParams:
             Number of clusters.
         """
         return self.extra_mutations + math.ceil(self.mutations_per_cluster * n_clusters)
+
+    def enough(self, problem: Problem) -> DiminishingReturns | None:
+        """Give the rule that ends the search of large data once it hardly gains any more.
+
+        Parameters
+        ----------
+        problem
+            The problem to search.
+        """
+        if self.worthwhile == 0 or problem.n_supernodes < self.large_from:
+            return None
+        return DiminishingReturns(self.worthwhile, LEAST_MUTATIONS)
 
     def rounds(self, n_edges: int, n_supernodes: int) -> int:
         """Repetitions of the first assignment, which do not pay where constraints hardly bind.
@@ -151,6 +173,8 @@ _LEAST: dict[str, Any] = {
     "mutations_per_cluster": 0,
     "extra_mutations": 0,
     "agreement": 0,
+    "worthwhile": 0,
+    "large_from": 0,
     "saturation_rounds": 0,
     "enumerate_up_to": 0,
 }

@@ -6,6 +6,7 @@ from kempe.search.recorder import Recorder
 from kempe.search.result import Result, Solution, Statistics
 from kempe.search.stop import (
     AnyOf,
+    DiminishingReturns,
     MaxMutations,
     Patience,
     SearchState,
@@ -20,6 +21,7 @@ __all__ = [
     "Callbacks",
     "Context",
     "Descent",
+    "DiminishingReturns",
     "Improvement",
     "MaxMutations",
     "Patience",

@@ -18,6 +18,7 @@ from kempe.search.descent import Context
 from kempe.search.result import HistoryRow, Result, Solution, Statistics
 from kempe.search.stop import (
     AnyOf,
+    DiminishingReturns,
     MaxMutations,
     Patience,
     SearchState,
@@ -29,6 +30,7 @@ from kempe.search.stop import (
 _REASONS: dict[type, str] = {
     MaxMutations: "max_mutations",
     Patience: "patience",
+    DiminishingReturns: "diminishing_returns",
     TimeLimit: "time_limit",
     TargetInertia: "target_inertia",
 }

@@ -26,6 +26,7 @@ ENDINGS = {
     "interrupted": "stopped by Ctrl-C",
     "max_mutations": "ended as planned",
     "patience": "ended, as nothing improved any more",
+    "diminishing_returns": "ended, as it hardly gained any more",
     "time_limit": "ended by the time limit",
     "target_inertia": "ended at the target",
     "optimal": "ended, as no clustering is better",

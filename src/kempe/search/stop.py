@@ -6,6 +6,7 @@ user can pass a function of their own.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
 from math import inf
@@ -94,6 +95,41 @@ class Patience:
     def __call__(self, state: SearchState) -> bool:
         """Return whether to stop now."""
         return state.since_best >= self.mutations
+
+
+@dataclass
+class DiminishingReturns:
+    """Stop when the later half of all mutations has lowered the objective by less than a share.
+
+    A search then takes about twice the time that it took to the last gain that was worth while,
+    whatever a mutation takes.
+
+    Attributes
+    ----------
+    share
+        Of the objective: what gains less is not worth while.
+    least
+        Mutations before which it does not stop.
+    """
+
+    share: float
+    least: int = 1
+
+    def __post_init__(self) -> None:
+        # Mutations at which the lowest objective fell, from half of them on, and what it fell to.
+        self._lows: deque[tuple[int, float]] = deque()
+
+    def __call__(self, state: SearchState) -> bool:
+        """Return whether to stop now."""
+        lows, now = self._lows, state.iteration
+        if lows and lows[-1][0] > now:  # another search has begun
+            lows.clear()
+        if not lows or state.best_objective < lows[-1][1]:
+            lows.append((now, state.best_objective))
+        while len(lows) > 1 and 2 * lows[1][0] <= now:
+            lows.popleft()
+        halfway = lows[0][1]
+        return now >= self.least and halfway - state.best_objective <= self.share * abs(halfway)
 
 
 @dataclass(frozen=True)
