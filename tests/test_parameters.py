@@ -515,7 +515,7 @@ SPREAD = np.random.default_rng(5).normal(size=(120, 2))
     check=lambda never, little, much: (
         never == ("max_mutations", 300)
         and little[0] == much[0] == "diminishing_returns"
-        and 32 <= much[1] < little[1] < 300
+        and 48 <= much[1] < little[1] < 300
     ),
 )
 def see_worthwhile(_, value):

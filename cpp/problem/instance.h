@@ -60,8 +60,11 @@ struct Instance {
     const SoftPairs* soft = nullptr;  // pairs that may be broken, if there are any
     std::shared_ptr<Pool> pool;       // works for every kernel that is given the instance
 
-    // Whether loops over vertices are worth several threads, and bounds worth their memory.
-    bool is_large() const { return double(size) * dimension >= kLarge; }
+    // Whether loops over vertices are worth several threads, and bounds worth their memory. Where
+    // pairs may be broken, large data gives up some moves, which must be worth more.
+    bool is_large() const {
+        return double(size) * dimension >= kLarge || (size >= kManyVertices && soft == nullptr);
+    }
     // Whether a look at a point costs more than keeping books about it.
     bool has_many_features() const { return dimension > kManyFeatures; }
     // Blocks of so many vertices: about as many values in each whatever the dimension, so that
@@ -72,6 +75,7 @@ struct Instance {
     }
 
     static constexpr double kLarge = 1e6;
+    static constexpr int kManyVertices = 20000;
     static constexpr int kManyFeatures = 48;
     static constexpr std::size_t kBlockValues = 65536, kLeastBlock = 128;
 };

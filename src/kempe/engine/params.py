@@ -18,7 +18,7 @@ from kempe.search.stop import DiminishingReturns
 LARGEST_ANNEALED = 5_000
 
 # Too few mutations say nothing about what more of them would gain.
-LEAST_MUTATIONS = 32
+LEAST_MUTATIONS = 48
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,9 @@ from kempe import _core
 from kempe.problem import Centroids, Colours, Problem
 from kempe.search.descent import Budget, Context, Descent, Improvement
 
-# Relocations between two looks at callbacks and stopping rules. Those of large data take long,
-# which has many values, or so many supernodes.
+# Relocations between two looks at callbacks and stopping rules. Those of large data take long.
 BATCH = 64
 LARGE_BATCH = 8
-LARGE_FROM = 20_000
 
 # From so many supernodes with so many cannot-link edges each, those that are kept out of a cluster
 # are brought in by sending others away, several steps deep, as data of many features does anyway.
@@ -63,8 +61,7 @@ class SequentialDescent(Descent):
         repeats only work that a relocation touches, so only the last of each batch is handed out.
         """
         problem, stopper = context.problem, context.stopper
-        large = problem.core.is_large or problem.n_supernodes >= LARGE_FROM
-        batch = LARGE_BATCH if large else BATCH
+        batch = LARGE_BATCH if problem.core.is_large else BATCH
         left, failures = budget.tries, 0
         while failures < budget.most_failures and left > 0 and not stopper.stopped:
             colours, tries, failures = self._search(problem).relocate(
