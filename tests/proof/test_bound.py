@@ -9,7 +9,7 @@ import pytest
 
 from kempe.proof import fantope as fantope_module
 from kempe.proof import relaxation as relaxation_module
-from kempe.proof.ascent import Ascent, violated_equalities
+from kempe.proof.ascent import SWIFT, THOROUGH, Ascent, violated_equalities
 from kempe.proof.certificate import Cuts
 from kempe.proof.dual import Dual
 from kempe.proof.facts import Facts
@@ -130,8 +130,21 @@ def test_a_wrong_penalty_is_mended(factor):
     assert change > 10 if factor < 1 else change < 0.1
 
 
+def test_a_swift_ascent_is_higher_after_few_steps_and_no_less_valid():
+    data, labels = blobs(n=300, seed=2, spread=2.5)
+    relaxation = Relaxation(data, unconstrained(300), 3)
+    start = dual_start(relaxation, relaxation.colours(labels))
+    reached = {}
+    for pace in (SWIFT, THOROUGH):
+        ascent = Ascent(relaxation, start, pace)
+        ascent.run(lambda: np.inf, lambda ascent=ascent: ascent.steps >= 50, lambda _: False)
+        reached[pace] = ascent.value
+    assert reached[THOROUGH] < reached[SWIFT] <= data.inertia(labels) * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("pace", [THOROUGH, SWIFT])
 @pytest.mark.parametrize("seed", range(150))
-def test_the_bound_of_a_tiny_problem_is_valid_and_nothing_fixed_is_wrong(seed):
+def test_the_bound_of_a_tiny_problem_is_valid_and_nothing_fixed_is_wrong(seed, pace):
     tiny = random_tiny(np.random.default_rng(seed))
     relaxation = tiny_relaxation(tiny)
     feasible = tiny.feasible()
@@ -140,7 +153,7 @@ def test_the_bound_of_a_tiny_problem_is_valid_and_nothing_fixed_is_wrong(seed):
     inertias = tiny.inertias(feasible).astype(float)
     inertias /= Data.centred(tiny.X, tiny.weights).unit
     labels = feasible[np.argmax(inertias)]
-    ascent = Ascent(relaxation, dual_start(relaxation, relaxation.colours(labels)))
+    ascent = Ascent(relaxation, dual_start(relaxation, relaxation.colours(labels)), pace)
     ascent.run(lambda: np.inf, lambda: ascent.steps >= 60, lambda _: False)
     room = 1e-5 * (1 + relaxation.total)
     assert ascent.value <= inertias.min() + room

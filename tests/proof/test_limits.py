@@ -15,6 +15,7 @@ from kempe.problem import Problem
 from kempe.proof import checking
 from kempe.proof.facts import Facts
 from kempe.proof.presolve import Merged, presolve, presolve_problem
+from kempe.proof.slowdown import Slowdown
 
 # They measure time, so nothing else may run.
 pytestmark = pytest.mark.timing
@@ -24,6 +25,7 @@ ROOM = 1.0
 SHAPES = {
     "short": (2000, 5, 1000, 0.01),
     "large": (8000, 5, 4000, 0.1),
+    "by prices": (20_000, 5, 5000, 1.0),
     "many pairs": (19_000, 10, 95_000, 0.3),
     "many clusters": (5000, 200, 2000, 0.3),
     "many rows": (100_000, 10, 50_000, 0.3),
@@ -66,11 +68,11 @@ def test_a_limit_is_kept_to_a_second(shape, searched):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("shape", ["large", "many pairs", "many rows"])
+@pytest.mark.parametrize("shape", ["large", "by prices", "many pairs", "many rows"])
 def test_ctrl_c_ends_every_phase_in_a_second(shape):
     n, k, n_pairs, _ = SHAPES[shape]
     X, hidden, apart = planted(n, k, n_pairs)
-    for moment in (0.05, 0.3, 1.0):
+    for moment in (0.05, 0.3, 1.0, 3.0):
         pressed: list[float] = []
 
         def press(moment: float = moment, pressed: list[float] = pressed) -> None:
@@ -83,6 +85,15 @@ def test_ctrl_c_ends_every_phase_in_a_second(shape):
             certify(X, hidden, n_clusters=k, cannot_link=apart, time_limit=100, random_state=0)
         # What was proven so far is checked first.
         assert time.process_time() - pressed[0] < ROOM
+
+
+def test_a_machine_with_other_work_to_do_is_slower():
+    idle, busy = Slowdown(), Slowdown()
+    while time.process_time() - busy._work < 0.3:
+        pass
+    assert busy() < 3.0
+    time.sleep(3.0)
+    assert idle() > 3.0
 
 
 @pytest.mark.parametrize("seed", range(20))

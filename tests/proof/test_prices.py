@@ -15,7 +15,7 @@ from scipy.optimize import LinearConstraint, minimize
 from kempe import Constraints, KempeKMeans, _core, certify
 from kempe.exceptions import CertificateError
 from kempe.problem import Problem
-from kempe.proof import OptimalityCertificate
+from kempe.proof import OptimalityCertificate, price_proof
 from kempe.proof.bundle import Bundle
 from kempe.proof.checking import prove
 from kempe.proof.nodes import Node, Part, Prices
@@ -375,6 +375,32 @@ def test_no_prices_at_all():
     problem, labels, _, _ = DRAWN[0]
     with pytest.raises(CertificateError, match="needs"):
         proven_by(problem, labels, None)
+
+
+def test_a_covering_that_takes_too_long_is_followed_by_wider_ones(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 2))
+    problem = Problem.build(X, Constraints(), n_clusters=4, sample_weight=np.ones(200))
+    data = Data.centred(problem.rows, problem.row_weight)
+    labels = 2 * (X[:, 0] > 0).astype(np.int32) + (X[:, 1] > 0)
+    monkeypatch.setattr(price_proof, "LOSS_SHARE", 1e-3)
+    stopper = _core.Stopper(30.0)
+    proof = PriceProof(
+        problem, Merged.nothing(problem), data.heavy, labels, 1e-6, 1, rng,
+        lambda: False, lambda: None, stopper,
+    )  # fmt: skip
+    tried = []
+    whole = proof._cover
+
+    def cover(ascent, *share):
+        tried.append(proof._tolerance)
+        return whole(ascent, *share) if proof._tolerance > 0.02 else None
+
+    monkeypatch.setattr(proof, "_cover", cover)
+    proof.run()
+    assert 0.02 < proof._reached < 0.04
+    assert proof.best.bound > 0
+    assert len(tried) < 12
 
 
 def test_two_clusters_merge_the_sides_of_their_pairs():

@@ -8,6 +8,7 @@ multipliers of the second projection are valid, so every iterate gives a bound.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,10 +21,8 @@ from kempe.proof.nodes import Cuts
 from kempe.proof.relaxation import Relaxation, Singles
 from kempe.proof.start import LEAST_PENALTY
 
-OVER_RELAXATION = 1.6
 SWEEPS = 2
-# Steps between looks at the bound, which needs all leading eigenvalues; larger matrices less often.
-LOOK_EVERY = 25
+# Larger matrices are looked at less often.
 LARGE = 1000
 # The penalty rises if the primal residual is so many times the dual one, and falls if it is the
 # other way round.
@@ -31,12 +30,44 @@ RISE_AT, FALL_AT, FACTOR = 5.0, 2.0, 1.5
 # Eigenvectors are computed to this share of the residuals.
 ACCURACY = 0.3
 # Violations are shares of a diagonal entry. The bar is lowered where few cuts exceed it.
-FIRST_BAR, LAST_BAR = 0.02, 0.001
-CUTS_PER_CENTRE = 20
-CUTS_PER_GROUP = 10
+LAST_BAR = 0.001
 # Cuts without a multiplier are dropped at the second look for new ones.
 PATIENCE = 2
 EQUALITIES = 200
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How an ascent spends its time.
+
+    Attributes
+    ----------
+    over_relaxation
+        How far beyond the projection onto the Fantope a step goes; 2 would be too far.
+    look_every
+        Steps between looks at the bound, which needs all leading eigenvalues.
+    separate_every
+        Looks at the bound between looks for cuts, after the first.
+    cuts_per_group
+        Cuts that are added at a time, at most.
+    first_bar
+        Violation from which cuts are added at first.
+    exact
+        Whether leading eigenvectors are computed until they are as near as the residuals ask for;
+        else what one pass makes of the last ones is taken.
+    """
+
+    over_relaxation: float
+    look_every: int
+    separate_every: int
+    cuts_per_group: int
+    first_bar: float
+    exact: bool
+
+
+# To the end, where a bound is to close the gap; and a few dozen steps, where time is short.
+THOROUGH = Pace(1.6, look_every=25, separate_every=2, cuts_per_group=10, first_bar=0.02, exact=True)
+SWIFT = Pace(1.8, look_every=10, separate_every=1, cuts_per_group=20, first_bar=0.05, exact=False)
 
 
 class Ascent:
@@ -48,6 +79,8 @@ class Ascent:
         The node's matrices.
     start
         Multipliers to begin with.
+    pace
+        How time is spent.
 
     Attributes
     ----------
@@ -65,18 +98,19 @@ class Ascent:
         The matrix of the last step, of the Fantope.
     """
 
-    def __init__(self, relaxation: Relaxation, start: Dual) -> None:
+    def __init__(self, relaxation: Relaxation, start: Dual, pace: Pace = THOROUGH) -> None:
         self.relaxation = relaxation
+        self._pace = pace
         self.value = -np.inf
         self.best = start
         self.steps = 0
         self.history: list[float] = []
-        self._fantope = Fantope(relaxation.unit, relaxation.n_clusters)
+        self._fantope = Fantope(relaxation.unit, relaxation.n_clusters, pace.exact)
         self._pool = _core.CutPool(
             relaxation.weight, relaxation.cannot.view(np.uint8), relaxation.n_clusters
         )
         self.penalty = start.penalty
-        self._bar = FIRST_BAR
+        self._bar = pace.first_bar
         self._cliques = _core.cliques_of_size(
             CannotLinkGraph.from_edges(
                 relaxation.size, np.argwhere(np.triu(relaxation.cannot))
@@ -89,7 +123,8 @@ class Ascent:
     @property
     def look_every(self) -> int:
         """Steps between looks at the bound."""
-        return LOOK_EVERY if self.relaxation.size <= LARGE else 2 * LOOK_EVERY
+        every = self._pace.look_every
+        return every if self.relaxation.size <= LARGE else 2 * every
 
     @property
     def n_cuts(self) -> int:
@@ -112,7 +147,8 @@ class Ascent:
             self._look()
             if stalled(self) or self.value >= target():
                 return
-            if self.steps % (2 * self.look_every) == 0 or self.steps == self.look_every:
+            looks = self.steps // self.look_every
+            if looks == 1 or looks % self._pace.separate_every == 0:
                 self._separate()
             self._adapt()
 
@@ -137,8 +173,8 @@ class Ascent:
         Y = np.matmul(factor, factor.T, out=matrix)
         Y += self._outer
         self.Y = Y
-        mixed: Singles = OVER_RELAXATION * Y
-        mixed += (1 - OVER_RELAXATION) * self._nearest
+        mixed: Singles = self._pace.over_relaxation * Y
+        mixed += (1 - self._pace.over_relaxation) * self._nearest
         mixed += self._lagged
         self._nearest, self._previous = self._previous, self._nearest
         self._pool.project(mixed, self._work, self._nearest, SWEEPS)
@@ -165,10 +201,11 @@ class Ascent:
     def _separate(self) -> None:
         self._pool.drop(PATIENCE)
         size = self.relaxation.size
+        each = self._pace.cuts_per_group
         centres, offsets, members, excess = _core.violated_cuts(
-            self.Y, self.relaxation.weight, self._bar, CUTS_PER_CENTRE, True
+            self.Y, self.relaxation.weight, self._bar, 2 * each, True
         )
-        most = max(500, CUTS_PER_GROUP * size)
+        most = max(500, each * size)
         best = np.sort(np.argsort(-excess, kind="stable")[:most])
         self._add(chosen(Cuts(centres, offsets, members, np.zeros(excess.size)), best))
         self._add(violated_equalities(self.relaxation, self._cliques, self.Y, self._bar))

@@ -29,6 +29,7 @@ from kempe.proof.presolve import Merged, presolve_problem
 from kempe.proof.price_proof import ROOMS, PriceProof, effective_dimension
 from kempe.proof.progress import ProofCallbackList, ProofCallbacks, ProofState, display
 from kempe.proof.relaxation import Data
+from kempe.proof.slowdown import Slowdown
 from kempe.proof.stratified import Strata
 from kempe.proof.tree import Tree, libraries
 from kempe.search.threads import n_threads
@@ -39,12 +40,13 @@ from kempe.sizes import SizeLimits
 WHOLE_UP_TO, PRESOLVE_UP_TO = 6000, 20_000
 # In this share of the time that a bound of the whole needs, bounds of parts add up to more.
 WHOLE_TIME_SHARE = 0.5
-# Of the time there is, the parts that a search for labels and the presolve may take.
-SEARCH_SHARE, PRESOLVE_SHARE = 0.5, 0.2
+# Of the time there is, the parts that a search for labels and the presolve may take. Where one
+# matrix cannot hold all groups, a better bound is worth more than slightly better labels.
+SEARCH_SHARE, LARGE_SEARCH_SHARE, PRESOLVE_SHARE = 0.5, 0.1, 0.2
 # The share of the time that prices of groups may take: nearly all where the groups lie in so few
 # effective dimensions that boxes cover them, else as much as a trial needs. Where they leave a
 # larger gap than this, parts are bounded too.
-PRICE_SHARE, PRICE_TRIAL, FEW_DIMENSIONS, PARTS_FROM = 0.9, 0.1, 6.0, 0.02
+PRICE_SHARE, PRICE_TRIAL, FEW_DIMENSIONS, PARTS_FROM = 0.9, 0.05, 6.0, 0.02
 # Seconds after the limit in which parts are still begun: some bound is better than none.
 GRACE = 0.2
 
@@ -185,7 +187,8 @@ def _searched(
     rng: np.random.Generator,
     stopper: _core.Stopper,
 ) -> NDArray[np.int32]:
-    share = SEARCH_SHARE * stopper.remaining
+    is_large = problem.n_supernodes > WHOLE_UP_TO
+    share = (LARGE_SEARCH_SHARE if is_large else SEARCH_SHARE) * stopper.remaining
     limit = None if np.isinf(share) else max(share, 1e-3)
     sizes = problem.limits
     model = KempeKMeans(
@@ -253,6 +256,7 @@ class _Proof:
         self._stopper = stopper
         self._callbacks = callbacks
         self._started = time.perf_counter()
+        self._slowdown = Slowdown()
         self._history: list[tuple[float, float, float]] = []
         self._trees: list[tuple[NDArray[np.int64], Tree]] = []
         self._merged = Merged.nothing(problem)
@@ -328,10 +332,11 @@ class _Proof:
         after that it proves nothing.
         """
         n_groups, k = self._problem.n_supernodes, self._problem.n_clusters
-        size = part_size(n_groups, k, self._stopper.remaining)
+        slowdown = self._slowdown()
+        size = part_size(n_groups, k, self._stopper.remaining / slowdown)
         parts = self._strata(-(-n_groups // size)).rows(self._problem)
         # Beginning a part takes about as long as checking it.
-        each = 2 * _check_seconds(size)
+        each = 2 * slowdown * _check_seconds(size)
         overhead = len(parts) * each
         grace = self._stopper.child(self._stopper.remaining + GRACE, overtime=True)
         for number, rows in enumerate(parts):
@@ -392,7 +397,8 @@ class _Proof:
     def _check_time(self) -> float:
         if self._priced is not None and self._priced.bound > self._bound_of_trees():
             return self._priced.check_seconds
-        return sum(tree.n_nodes * _check_seconds(tree.size) for _, tree in self._trees)
+        work = sum(tree.n_nodes * _check_seconds(tree.size) for _, tree in self._trees)
+        return self._slowdown() * work
 
     def _bounded(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """Those rows whose weight was not too small to compute with."""

@@ -21,7 +21,7 @@ LARGE_SHARE = 0.25
 LANCZOS_ABOVE = 3000
 # A full decomposition now and then finds directions that the block has lost.
 EXACT_EVERY = 50
-DEGREE = 6
+DEGREE, LOW_DEGREE = 6, 3
 MOST_PASSES = 4
 
 
@@ -34,13 +34,16 @@ class Fantope:
         u, of norm 1.
     n_clusters
         k.
+    exact
+        Whether vectors are filtered until they are eigenvectors to the tolerance; else once.
     seed
         For vectors that are added to the block when it turns out too small.
     """
 
-    def __init__(self, unit: Floats, n_clusters: int, seed: int = 0) -> None:
+    def __init__(self, unit: Floats, n_clusters: int, exact: bool = True, seed: int = 0) -> None:
         self._unit = unit.astype(np.float32)
         self._n_clusters = n_clusters
+        self._exact = exact
         self._rng = np.random.default_rng(seed)
         self._block: Singles | None = None
         self._interval = (0.0, 0.0)
@@ -111,8 +114,11 @@ class Fantope:
     def _filtered(self, matrix: Singles) -> tuple[Floats, Singles]:
         """Filter until the vectors that matter are eigenvectors, as nearly as is needed."""
         self._follow_lower_end(matrix)
+        if not self._exact:
+            values, vectors, _ = self._pass(matrix, LOW_DEGREE)
+            return values, vectors
         for _ in range(MOST_PASSES):
-            values, vectors, images = self._pass(matrix)
+            values, vectors, images = self._pass(matrix, DEGREE)
             _, share = clip_level(values, self._n_clusters - 1)
             error = (images - vectors * values.astype(np.float32)) * share.astype(np.float32)
             if float(np.linalg.norm(error)) <= self.tolerance:
@@ -120,7 +126,7 @@ class Fantope:
             self._block = vectors
         return self._decomposed(matrix) if self.size <= LANCZOS_ABOVE else (values, vectors)
 
-    def _pass(self, matrix: Singles) -> tuple[Floats, Singles, Singles]:
+    def _pass(self, matrix: Singles, degree: int) -> tuple[Floats, Singles, Singles]:
         """Ritz values and vectors of the filtered block, and what the matrix makes of them."""
         assert self._block is not None
         low, high = self._interval
@@ -128,7 +134,7 @@ class Fantope:
         scale = half / max(self._top - centre, half)
         first, before = scale, self._block
         now = (self._apply(matrix, before) - centre * before) * (scale / half)
-        for _ in range(DEGREE - 1):
+        for _ in range(degree - 1):
             following = 1 / (2 / first - scale)
             after = self._apply(matrix, now)
             after -= centre * now

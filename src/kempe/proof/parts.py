@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from kempe import _core
 from kempe.problem import Problem
+from kempe.proof.ascent import SWIFT
 from kempe.proof.facts import Facts
 from kempe.proof.incumbent import PartIncumbent
 from kempe.proof.presolve import presolve
@@ -23,7 +24,7 @@ from kempe.proof.relaxation import Data
 from kempe.proof.tree import Tree
 
 # Groups in a part: enough to make the loss small, few enough for a bound within seconds.
-LARGEST_PART = 1500
+LARGEST_PART = 2500
 SMALLEST_PART = 100
 GROUPS_PER_CLUSTER = 4
 # Seconds that a good bound takes, for each pair of groups.
@@ -61,4 +62,4 @@ def part_tree(
     own = data.part(rows)
     known = presolve(Facts.of_rows(problem, rows), problem.n_clusters, stopper)
     incumbent = PartIncumbent(own, labels[rows])
-    return Tree(own, known, problem.n_clusters, incumbent, gap, stop, report, stopper)
+    return Tree(own, known, problem.n_clusters, incumbent, gap, stop, report, stopper, SWIFT)

@@ -180,8 +180,9 @@ class PriceAscent:
         return float(values.max(initial=0.0))
 
     def meet(self, position: Floats) -> None:
-        """Take in the sets about a position at which sigma is exceeded."""
-        self._climb(self.prices, position[None])
+        """Take in the sets about a position at which sigma is exceeded, if there is one."""
+        if position.size:
+            self._climb(self.prices, position[None])
 
     def step(self) -> None:
         """Solve the model, look for sets at its prices, and move there if that pays."""

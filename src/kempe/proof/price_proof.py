@@ -7,6 +7,7 @@ there is some bound soon, and narrows; a position that it meets above sigma goes
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -20,20 +21,23 @@ from kempe.proof.presolve import Merged
 from kempe.proof.price_ascent import Floats, PriceAscent, PricedProblem
 from kempe.proof.price_rules import Rules
 from kempe.proof.relaxation import Data
+from kempe.proof.slowdown import Slowdown
 
-# The first tolerance, and by what each is narrower than the one before.
-WIDEST, NARROWER = 0.5, 5.0
+# The first tolerance, and by what each is narrower than the one before. Where a covering took too
+# long, one between is tried, unless it would be hardly narrower than what is proven.
+WIDEST, NARROWER, HARDLY = 0.5, 10.0, 1.3
 # Of the gap that the ascent leaves, what the tolerance may add to it in the end.
 LOSS_SHARE = 0.1
-# Of the time there is, what the first ascent may take, and a covering before it is given up.
-ASCENT_SHARE, COVER_SHARE = 0.4, 0.5
+# Of the time there is, what the first ascent may take, and a covering before it is given up. The
+# first covering is wide: where it takes long, space is too large to be covered at all.
+ASCENT_SHARE, COVER_SHARE, FIRST_COVER_SHARE = 0.4, 0.5, 0.1
 # Steps of the ascent between coverings that met a position above sigma.
 STEPS_AFTER = 8
 # What the checker takes for a box and for a look at a group, in seconds; it is to be done in a
 # minute.
 BOX_SECONDS, LOOK_SECONDS, MOST_SECONDS = 3e-4, 7e-8, 60.0
 # A covering that would take the checker longer than this share of what is left is not begun.
-CHECK_SHARE = 0.3
+CHECK_SHARE = 0.6
 # Seconds that the first bound takes for each coordinate of a group: some hundred climbs.
 FIRST_SECONDS = 2e-6
 # Room for the checker's rounding, as shares of all prices: more of it where the data needs more.
@@ -109,7 +113,9 @@ class PriceProof:
         self._inertia = data.inertia(labels)
         self._unit, self._gap, self._threads, self._rng = data.unit, gap, threads, rng
         self._stop, self._report, self._stopper = stop, report, stopper
-        self._tolerance = WIDEST
+        self._slowdown = Slowdown()
+        # What is tried next, what is proven, and what took too long.
+        self._tolerance, self._reached, self._too_narrow = WIDEST, WIDEST, 0.0
         self.best: Proven | None = None
         self.n_boxes = 0
         # Looks at groups in a box, on the average: in the first covering perhaps at all of them.
@@ -133,13 +139,14 @@ class PriceProof:
     @property
     def check_seconds(self) -> float:
         """How long the checker will take, about."""
-        return 0.0 if self.best is None else self.best.seconds
+        return 0.0 if self.best is None else self._slowdown() * self.best.seconds
 
     def run(self) -> None:
         """Ascend and cover in turn, until the gap is closed, nothing rises, or time is up."""
         share = self._stopper.child(ASCENT_SHARE * self._stopper.remaining)
         ascent = PriceAscent(self._groups, self._threads, self._rng, self._stopper)
-        self._cover(ascent)
+        if self._cover(ascent, FIRST_COVER_SHARE) is None:
+            return
         self._ascend(ascent, share.look)
         while not self._ends() and self._narrow(ascent):
             pass  # Ends: the tolerance narrows each time, or a set more is known.
@@ -160,35 +167,41 @@ class PriceProof:
 
     def _narrow(self, ascent: PriceAscent) -> bool:
         """Cover more tightly, or ascend where that met something; whether to go on."""
-        k, sigma = self._groups.n_clusters, ascent.sigma
-        left = max(self._missing(self._inside + ascent.bound), self._gap / 2) * self._inertia
-        least = LOSS_SHARE * left / max(k * sigma, 1e-300)
-        self._tolerance = max(self._tolerance / NARROWER, least)
+        least = self._least_tolerance(ascent)
+        self._tolerance = max(self._next_tolerance(), least)
         met = self._cover(ascent)
         if met is None:
-            return False
-        if met.size:
-            ascent.meet(met)
-            self._tolerance *= NARROWER
-            steps = iter(range(STEPS_AFTER))
-            self._ascend(ascent, lambda: next(steps, None) is None)
-            return True
-        if self._tolerance > least:
-            return True
+            self._too_narrow = self._tolerance
+            return self._reached > HARDLY * self._too_narrow
+        if not met.size:
+            self._reached = self._tolerance
+            if self._tolerance > least:
+                return self._next_tolerance() * HARDLY < self._reached
         before = ascent.bound
+        ascent.meet(met)
         steps = iter(range(STEPS_AFTER))
         self._ascend(ascent, lambda: next(steps, None) is None)
-        self._tolerance *= NARROWER
-        return ascent.bound > before and not ascent.has_stalled()
+        return bool(met.size) or (ascent.bound > before and not ascent.has_stalled())
 
-    def _cover(self, ascent: PriceAscent) -> Floats | None:
+    def _least_tolerance(self, ascent: PriceAscent) -> float:
+        """Say what adds next to nothing to the gap that the ascent leaves."""
+        left = max(self._missing(self._inside + ascent.bound), self._gap / 2) * self._inertia
+        return LOSS_SHARE * left / max(self._groups.n_clusters * ascent.sigma, 1e-300)
+
+    def _next_tolerance(self) -> float:
+        narrower = self._reached / NARROWER
+        return max(narrower, math.sqrt(self._reached * self._too_narrow))
+
+    def _cover(self, ascent: PriceAscent, most_time: float = COVER_SHARE) -> Floats | None:
         """Prove sigma up to the tolerance; a position where it is exceeded, or an empty one.
 
-        ``None`` if the proof takes too long.
+        ``None`` if the proof takes longer than this share of the time.
         """
-        left = max(self._stopper.remaining - self.check_seconds, 0.0)
-        share = self._stopper.child(COVER_SHARE * left)
-        most = min(MOST_SECONDS, CHECK_SHARE * left) / (BOX_SECONDS + LOOK_SECONDS * self._looks)
+        remaining = self._stopper.remaining
+        # If this fails, what is proven already must still be checked.
+        share = self._stopper.child(most_time * max(remaining - self.check_seconds, 0.0))
+        work = min(MOST_SECONDS, CHECK_SHARE * remaining / self._slowdown())
+        most = work / (BOX_SECONDS + LOOK_SECONDS * self._looks)
         target = ascent.sigma * (1 + self._tolerance)
         proven, boxes, looks, above = ascent.pricing.cover(
             ascent.prices, target, int(min(most, 1e6)) + 1, share

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
 from kempe import _core
-from kempe.proof.ascent import Ascent
+from kempe.proof.ascent import THOROUGH, Ascent, Pace
 from kempe.proof.dual import Dual
 from kempe.proof.facts import Facts, Pair
 from kempe.proof.fixing import fixed_apart
@@ -206,6 +206,8 @@ class Tree:
         Told of every change of the bound.
     stopper
         Ends a presolve.
+    pace
+        How the ascent of a node spends its time.
 
     Attributes
     ----------
@@ -223,6 +225,7 @@ class Tree:
         stop: Callable[[], bool],
         report: Callable[[Tree], None],
         stopper: _core.Stopper | None = None,
+        pace: Pace = THOROUGH,
     ) -> None:
         self.data = data
         self.n_clusters = n_clusters
@@ -232,6 +235,7 @@ class Tree:
         self._stop = stop
         self._report = report
         self._stopper = stopper
+        self._pace = pace
         self._open: list[tuple[float, int, Branch]] = []
         self._changed = threading.Condition()
         self._busy = 0
@@ -361,7 +365,7 @@ class Tree:
     def _climb(self, branch: Branch, start: Dual, patience: StallRule) -> None:
         """Raise the bound of a node by its own multipliers."""
         assert branch.relaxation is not None
-        ascent = Ascent(branch.relaxation, start)
+        ascent = Ascent(branch.relaxation, start, self._pace)
 
         def stalled(running: Ascent) -> bool:
             self._raise(branch, running)
