@@ -1,7 +1,8 @@
-// The least of a few values.
+// Which of a few values are low.
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <limits>
 
 namespace kempe {
@@ -19,5 +20,8 @@ inline double least_of(const double* values, int count) {
     for (; i < count; ++i) least = std::min(values[i], least);
     return least;
 }
+
+// How many values are below bars of their own once `gain` is taken off.
+std::int64_t count_below(const double* values, double gain, const double* bars, int count);
 
 }  // namespace kempe

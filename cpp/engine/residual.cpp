@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "basics/least.h"
 #include "problem/cost.h"
 
 namespace kempe {
@@ -12,26 +13,33 @@ Residual::Residual(int k)
       arc_(static_cast<std::size_t>(nodes_) * nodes_, kNoArc),
       distance_(nodes_),
       parent_(nodes_),
+      nearer_(nodes_),
       seen_(nodes_) {}
 
-// One pass over all arcs; whether anything became nearer by more than rounding.
+// One pass over all arcs from nodes that became nearer; whether any did by more than rounding.
 bool Residual::relax(int nodes) {
-    bool nearer = false;
     for (Colour from = 0; from < nodes; ++from) {
-        const double start = distance_[from];
-        if (start == kNoArc) continue;
+        if (!nearer_[from]) continue;
+        nearer_[from] = false;
         const double* costs = arc_.data() + index(from, 0);
-        for (Colour to = 0; to < nodes; ++to) {
-            const double length = start + costs[to];
-            if (!(length < distance_[to])) continue;
-            const double rounding = kCostRounding * (std::abs(start) + std::abs(distance_[to]));
-            if (distance_[to] != kNoArc && !(length < distance_[to] - rounding)) continue;
-            distance_[to] = length;
-            parent_[to] = from;
-            nearer = true;
-        }
+        if (count_below(costs, -distance_[from], distance_.data(), nodes) > 0)
+            relax_from(from, nodes);
     }
-    return nearer;
+    return std::find(nearer_.begin(), nearer_.begin() + nodes, true) != nearer_.begin() + nodes;
+}
+
+void Residual::relax_from(Colour from, int nodes) {
+    const double start = distance_[from];
+    const double* costs = arc_.data() + index(from, 0);
+    for (Colour to = 0; to < nodes; ++to) {
+        const double length = start + costs[to];
+        if (!(length < distance_[to])) continue;
+        const double rounding = kCostRounding * (std::abs(start) + std::abs(distance_[to]));
+        if (distance_[to] != kNoArc && !(length < distance_[to] - rounding)) continue;
+        distance_[to] = length;
+        parent_[to] = from;
+        nearer_[to] = true;
+    }
 }
 
 // Whether the parents go round in a circle somewhere; that circle.
@@ -59,6 +67,7 @@ double Residual::cost_of_cycle() const {
 
 std::span<const Colour> Residual::cycle_below(double bar) {
     std::fill(distance_.begin(), distance_.end(), 0.0);
+    std::fill(nearer_.begin(), nearer_.end(), true);
     std::fill(parent_.begin(), parent_.end(), kUncoloured);
     for (int pass = 0; pass < nodes_ && relax(nodes_); ++pass)
         if (find_cycle(nodes_)) {
@@ -72,6 +81,7 @@ std::span<const Colour> Residual::cheapest_path(std::span<const double> begin,
                                                 std::span<const double> end) {
     const int k = nodes_ - 1;
     std::copy(begin.begin(), begin.end(), distance_.begin());
+    std::fill(nearer_.begin(), nearer_.end(), true);
     std::fill(parent_.begin(), parent_.end(), kUncoloured);
     for (int pass = 0; pass < k && relax(k); ++pass)
         if (find_cycle(k)) return {};
@@ -87,8 +97,10 @@ std::span<const Colour> Residual::cheapest_path(std::span<const double> begin,
 
 std::span<const Colour> Residual::route(Colour from, Colour to) {
     std::fill(distance_.begin(), distance_.end(), kNoArc);
+    std::fill(nearer_.begin(), nearer_.end(), false);
     std::fill(parent_.begin(), parent_.end(), kUncoloured);
     distance_[from] = 0.0;
+    nearer_[from] = true;
     for (int pass = 0; pass < nodes_ && relax(nodes_); ++pass)
         if (find_cycle(nodes_)) return {};
     if (parent_[to] < 0) return {};

@@ -2,6 +2,7 @@
 // another.
 #pragma once
 
+#include <algorithm>
 #include <limits>
 #include <span>
 #include <vector>
@@ -23,6 +24,8 @@ class Residual {
     double arc(Colour from, Colour to) const { return arc_[index(from, to)]; }
     void set_arc(Colour from, Colour to, double cost) { arc_[index(from, to)] = cost; }
 
+    void forget_arcs() { std::fill(arc_.begin(), arc_.end(), kNoArc); }
+
     // A cycle whose arcs add up to less than `bar`, each node followed by the next, or nothing. By
     // Bellman and Ford.
     std::span<const Colour> cycle_below(double bar);
@@ -39,6 +42,7 @@ class Residual {
     }
     std::span<const Colour> path_to(Colour last);
     bool relax(int nodes);
+    void relax_from(Colour from, int nodes);
     bool find_cycle(int nodes);
     double cost_of_cycle() const;
 
@@ -46,6 +50,7 @@ class Residual {
     std::vector<double> arc_;  // nodes x nodes
     std::vector<double> distance_;
     std::vector<Colour> parent_;
+    std::vector<char> nearer_;  // nodes that became nearer since others were looked at from there
     std::vector<int> seen_;
     std::vector<Colour> found_;
 };

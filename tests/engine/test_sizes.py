@@ -79,8 +79,19 @@ def pays(before: float, after: float) -> bool:
     return after < before * (1 - 1e-9) - 1e-12
 
 
+def neighbours_of(centroids, count: int = 8):
+    """Which clusters are among the nearest few of each other, one way or both."""
+    squares = ((centroids[:, None] - centroids) ** 2).sum(axis=2)
+    np.fill_diagonal(squares, np.inf)
+    near = squares.argsort(axis=1).argsort(axis=1) < count
+    return near | near.T
+
+
 def improving_exchanges(problem: Problem, colours):
-    """Clusterings one move or one exchange of two vertices away that are lower and allowed."""
+    """Clusterings one move or one exchange of two vertices away that are lower and allowed.
+
+    Only clusters near to each other exchange anything.
+    """
     lowest = objective(problem, colours)
     n, k = problem.n_supernodes, problem.n_clusters
 
@@ -98,11 +109,13 @@ def improving_exchanges(problem: Problem, colours):
     if problem.soft is not None:
         return
     centroids, _ = problem.means(colours)
-    costs = problem.costs(centroids)
+    costs, near = problem.costs(centroids), neighbours_of(centroids)
     for u, v in itertools.combinations(range(n), 2):
         a, b = colours[u], colours[v]
-        if problem.size[u] != problem.size[v] or costs[u, b] + costs[v, a] >= (
-            (costs[u, a] + costs[v, b]) * (1 - 1e-9) - 1e-12
+        if (
+            not near[a, b]
+            or problem.size[u] != problem.size[v]
+            or costs[u, b] + costs[v, a] >= ((costs[u, a] + costs[v, b]) * (1 - 1e-9) - 1e-12)
         ):
             continue
         after = colours.copy()
@@ -123,6 +136,36 @@ def test_a_descent_keeps_limits_and_leaves_no_move_nor_exchange(case):
     assert problem.keeps_limits(found)
     assert objective(problem, found) <= objective(problem, colours) * (1 + 1e-9)
     assert next(improving_exchanges(problem, found), None) is None
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_of_many_clusters_those_nearby_exchange_rows(seed):
+    rng = np.random.default_rng(seed)
+    n, k = 90, 14
+    X = rng.normal(size=(n, 2))
+    colours = rng.permutation(np.arange(n, dtype=np.int32) % k)
+    problem = limited(Problem.build(X, n_clusters=k), colours, slack=seed % 2)
+    found = SequentialDescent().descend(context_of(problem), colours)
+    assert problem.keeps_limits(found)
+    assert problem.inertia(found) < 0.5 * problem.inertia(colours)
+    assert next(improving_exchanges(problem, found), None) is None
+
+
+def test_rows_go_far_where_pairs_keep_them_out_of_all_clusters_nearby():
+    k = 12
+    colours = np.repeat(np.arange(k, dtype=np.int32), [3, *[2] * (k - 2), 1])
+    X = 10.0 * colours[:, None] + np.arange(colours.size)[:, None] % 2
+    # Whoever leaves the first cluster can only go to the last, the farthest from it.
+    between = np.flatnonzero((colours > 0) & (colours < k - 1))
+    pairs = list(itertools.product(np.flatnonzero(colours == 0).tolist(), between.tolist()))
+    limits = SizeLimits.of(2, 2, colours.size, k)
+    problem = Problem.build(X, Constraints(cannot_link=pairs), n_clusters=k, limits=limits)
+    centroids, _ = problem.means(colours)
+    found, excess = SequentialDescent().repair(context_of(problem), colours, centroids)
+    assert excess == 0
+    assert problem.is_proper(found)
+    assert problem.keeps_limits(found)
+    assert ((found != colours) & (found == k - 1)).sum() == 1
 
 
 @given(sized_problems(), seeds)

@@ -31,17 +31,8 @@ void BalancedChains<Rules>::sweep(Stopper& stopper) {
     for (auto& members : members_) members.clear();
     for (Vertex v = 0; v < ledger_.instance.size; ++v) members_[state.colour(v)].push_back(v);
     for (Colour first = 0; first < ledger_.k; ++first) {
-        near_.clear();
-        for (Colour c = 0; c < ledger_.k; ++c)
-            if (c != first)
-                near_.emplace_back(squared_distance(state.centroid(first), state.centroid(c),
-                                                    ledger_.instance.dimension),
-                                   c);
-        const auto count = std::min<std::size_t>(near_.size(), kNear);
-        std::partial_sort(near_.begin(), near_.begin() + count, near_.end());
-        for (std::size_t i = 0; i < count; ++i) {
+        for (Colour second : exchanges_.near().around(first)) {
             if (stopper.should_stop()) return;
-            const Colour second = near_[i].second;
             Time& failed =
                 failed_[std::size_t(std::min(first, second)) * ledger_.k + std::max(first, second)];
             const Time altered =

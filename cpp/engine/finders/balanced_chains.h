@@ -30,8 +30,6 @@ class BalancedChains {
         int begin, end;  // its vertices
     };
 
-    // Only clusters near to each other have something to swap.
-    static constexpr int kNear = 8;
     // More rows than these are not moved from one to the other at once.
     static constexpr int kMostRows = 63;
     static constexpr int kWidth = 2 * kMostRows + 1;
@@ -62,7 +60,6 @@ class BalancedChains {
     std::vector<SingleMove> moves_;
     std::vector<Colour> target_;  // per vertex, while a set of moves is looked at
     std::vector<char> listed_;    // per vertex: in an item already
-    std::vector<std::pair<double, Colour>> near_;
 };
 
 KEMPE_DECLARE_FOR_SIZED_RULES(BalancedChains);

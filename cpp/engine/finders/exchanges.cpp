@@ -8,7 +8,7 @@ namespace kempe {
 
 template <class Rules>
 Exchanges<Rules>::Exchanges(Ledger<Rules>& ledger)
-    : ledger_(ledger), residual_(ledger.k), begin_(ledger.k), end_(ledger.k) {
+    : ledger_(ledger), residual_(ledger.k), near_(ledger.k), begin_(ledger.k), end_(ledger.k) {
     std::map<int, std::vector<Vertex>> classes;
     for (Vertex v = 0; v < ledger.instance.size; ++v)
         classes[ledger.state.limits().rows(v)].push_back(v);
@@ -17,8 +17,8 @@ Exchanges<Rules>::Exchanges(Ledger<Rules>& ledger)
     std::sort(order.rbegin(), order.rend());
     order.resize(std::min(order.size(), kMostClasses));
     for (const auto& [count, rows] : order) {
-        fixed_.emplace_back(ledger, classes[-rows], -rows, Pricing::fixed);
-        following_.emplace_back(ledger, classes[-rows], -rows, Pricing::following);
+        fixed_.emplace_back(ledger, near_, classes[-rows], -rows, Pricing::fixed);
+        following_.emplace_back(ledger, near_, classes[-rows], -rows, Pricing::following);
     }
 }
 
@@ -35,6 +35,7 @@ void Exchanges<Rules>::forget() {
 template <class Rules>
 void Exchanges<Rules>::sweep(Stopper& stopper) {
     const bool follows = ledger_.reference == Reference::means;
+    near_.update(ledger_.state.centroid(0), ledger_.instance.dimension);
     bool moved = false;
     for (Lists& lists : fixed_)
         while (cancel_cycles(lists, stopper)) {
@@ -69,13 +70,13 @@ bool Exchanges<Rules>::cancel_cycles(Lists& lists, Stopper& stopper) {
 template <class Rules>
 void Exchanges<Rules>::set_arcs(Lists& lists) {
     arcs_of_units_ = 0;
+    residual_.forget_arcs();
     for (Colour c = 0; c < ledger_.k; ++c) set_arcs_of(lists, c);
 }
 
 template <class Rules>
 void Exchanges<Rules>::set_arcs_of(Lists& lists, Colour c) {
-    for (Colour other = 0; other < ledger_.k; ++other) {
-        if (other == c) continue;
+    for (Colour other : near_.around(c)) {
         residual_.set_arc(c, other, lists.cheapest(c, other).price);
         residual_.set_arc(other, c, lists.cheapest(other, c).price);
     }
@@ -182,9 +183,18 @@ int Exchanges<Rules>::excess() const {
 
 // Soft pairs are left aside: moves that they tie to each other do not add up, and what sends rows
 // by the shortest paths relies on that.
+//
+// Where pairs keep rows out of all clusters nearby, they go farther.
 template <class Rules>
 int Exchanges<Rules>::repair(Stopper& stopper) {
     ledger_.reference = Reference::placed;
+    near_.update(ledger_.state.centroid(0), ledger_.instance.dimension);
+    const int left = repair_among_near(stopper);
+    return left > 0 && near_.join_all() ? repair_among_near(stopper) : left;
+}
+
+template <class Rules>
+int Exchanges<Rules>::repair_among_near(Stopper& stopper) {
     for (Lists& lists : fixed_) lists.heed_pulls(false);
     for (bool moved = true; moved && excess() > 0 && !stopper.stopped();) {
         moved = false;

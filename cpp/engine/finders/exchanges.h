@@ -7,6 +7,7 @@
 #include "basics/stopper.h"
 #include "engine/finders/move_lists.h"
 #include "engine/ledger.h"
+#include "engine/near_clusters.h"
 #include "engine/residual.h"
 
 namespace kempe {
@@ -31,6 +32,8 @@ class Exchanges {
 
     // By how many rows clusters break their limits.
     int excess() const;
+    // Clusters between which rows are exchanged, as of the last sweep.
+    const NearClusters& near() const { return near_; }
 
  private:
     using Lists = MoveLists<Rules>;
@@ -43,6 +46,7 @@ class Exchanges {
     // The lists of single rows, arcs set; nothing if there are no single rows.
     Lists* units();
     bool cancel_cycles(Lists& lists, Stopper& stopper);
+    int repair_among_near(Stopper& stopper);
     bool send_rows(Lists& lists, Stopper& stopper);
     bool send_once(Lists& lists);
     void set_arcs(Lists& lists);
@@ -54,6 +58,7 @@ class Exchanges {
 
     Ledger<Rules>& ledger_;
     Residual residual_;
+    NearClusters near_;
     std::vector<Lists> fixed_, following_;  // one for each number of rows
     std::vector<SingleMove> moves_;
     std::vector<double> begin_, end_;

@@ -2,18 +2,23 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <utility>
+
+#include "basics/least.h"
 
 namespace kempe {
 
 template <class Rules>
-MoveLists<Rules>::MoveLists(const Ledger<Rules>& ledger, std::vector<Vertex> vertices, int rows,
-                            Pricing pricing)
+MoveLists<Rules>::MoveLists(const Ledger<Rules>& ledger, const NearClusters& near,
+                            std::vector<Vertex> vertices, int rows, Pricing pricing)
     : ledger_(ledger),
+      near_(near),
       vertices_(std::move(vertices)),
       rows_(rows),
       pricing_(pricing),
       lists_(std::size_t(ledger.k) * ledger.k),
+      kept_(lists_.size()),
       made_(ledger.k),
       stale_(ledger.k),
       bar_(lists_.size()),
@@ -23,6 +28,7 @@ MoveLists<Rules>::MoveLists(const Ledger<Rules>& ledger, std::vector<Vertex> ver
 template <class Rules>
 void MoveLists<Rules>::forget() {
     std::fill(made_.begin(), made_.end(), 0);
+    std::fill(kept_.begin(), kept_.end(), false);
     for (List& known : lists_) known.begin(true);
 }
 
@@ -36,13 +42,12 @@ void MoveLists<Rules>::refresh() {
         if (stale_[c]) stale_list_.push_back(c);
         made_[c] = ledger_.clock.now();
     }
-    if (stale_list_.empty()) return;
+    const auto near = near_.matrix();
+    for (std::size_t pair = 0; pair < kept_.size(); ++pair) kept_[pair] &= near[pair];
+    std::fill(bar_.begin(), bar_.end(), -kNever);
     for (Colour from = 0; from < k; ++from)
-        for (Colour to = 0; to < k; ++to) {
-            const bool anew = from != to && (stale_[from] || stale_[to]);
-            bar_[std::size_t(from) * k + to] = anew ? likely_bar(from, to) : -kNever;
-            if (anew) list(from, to).begin(bar_[std::size_t(from) * k + to] == kNever);
-        }
+        for (Colour to : near_.around(from)) open(from, to);
+    if (stale_list_.empty()) return;
     const bool few = kFew * stale_list_.size() < std::size_t(k);
     for (Vertex v : vertices_) {
         if (few && !stale_[state.colour(v)])
@@ -52,15 +57,29 @@ void MoveLists<Rules>::refresh() {
     }
 }
 
+// Begin a list anew if a cluster has changed. One between clusters that were not near to each other
+// is made when somebody asks for it.
+template <class Rules>
+inline void MoveLists<Rules>::open(Colour from, Colour to) {
+    const std::size_t pair = std::size_t(from) * ledger_.k + to;
+    if (stale_[from] || stale_[to]) {
+        bar_[pair] = likely_bar(from, to);
+        lists_[pair].begin(bar_[pair] == kNever);
+    } else if (!kept_[pair]) {
+        lists_[pair].begin(false);
+    }
+    kept_[pair] = true;
+}
+
 // Those that were cheap are so still, and tell where a list is likely to end. Nobody dearer need be
 // sorted in, and the list says that it is not complete.
 template <class Rules>
 double MoveLists<Rules>::likely_bar(Colour from, Colour to) const {
     const List& old = lists_[std::size_t(from) * ledger_.k + to];
-    if (old.count < kLength) return kNever;
+    if (old.count < kUsual) return kNever;
     const auto& state = ledger_.state;
     double bar = -kNever;
-    for (int position : {kLength / 2, kLength - 1}) {
+    for (int position : {kUsual / 2, kUsual - 1}) {
         const Vertex v = old.entry[position].vertex;
         if (!may_go(v, from, to)) return kNever;
         bar = std::max(bar, price(v, to, state.distance(v, from), state.distance(v, to)));
@@ -74,12 +93,11 @@ inline void MoveLists<Rules>::look_at_all(Vertex v) {
     const Colour own = ledger_.state.colour(v);
     const double gain = price_all(v);
     const double* bar = bar_.data() + std::size_t(own) * ledger_.k;
-    int below = 0;
-    for (Colour c = 0; c < ledger_.k; ++c) below += cost_[c] - gain < bar[c];
-    for (Colour c = 0; below > 0; ++c) {
+    for (std::int64_t below = count_below(cost_.data(), gain, bar, ledger_.k), c = 0; below > 0;
+         ++c) {
         if (!(cost_[c] - gain < bar[c])) continue;
         --below;
-        list_anew({cost_[c] - gain, v}, own, c);
+        list_anew({cost_[c] - gain, v}, own, static_cast<Colour>(c));
     }
 }
 
@@ -88,9 +106,11 @@ inline void MoveLists<Rules>::look_at_stale(Vertex v) {
     const auto& state = ledger_.state;
     const Colour own = state.colour(v);
     const double near = state.distance(v, own);
+    const double* bar = bar_.data() + std::size_t(own) * ledger_.k;
     for (Colour c : stale_list_) {
+        if (bar[c] == -kNever) continue;
         const double cost = price(v, c, near, state.distance(v, c));
-        if (cost < bar_[std::size_t(own) * ledger_.k + c]) list_anew({cost, v}, own, c);
+        if (cost < bar[c]) list_anew({cost, v}, own, c);
     }
 }
 
@@ -99,11 +119,11 @@ template <class Rules>
 inline void MoveLists<Rules>::list_anew(Candidate candidate, Colour from, Colour to) {
     if (!ledger_.state.ties().admit(candidate.vertex, to)) return;
     List& found = list(from, to);
-    found.count = std::min(found.count, kLength - 1);
+    found.count = std::min(found.count, kUsual - 1);
     place(found, candidate);
-    if (found.count < kLength) return;
+    if (found.count < kUsual) return;
     found.complete = false;
-    bar_[std::size_t(from) * ledger_.k + to] = found.entry[kLength - 1].price;
+    bar_[std::size_t(from) * ledger_.k + to] = found.entry[kUsual - 1].price;
 }
 
 // What entering each cluster costs v, in cost_; what leaving its own gains.
@@ -215,7 +235,7 @@ template <class Rules>
 void MoveLists<Rules>::offer(Vertex v, Colour to, double price) {
     const auto& state = ledger_.state;
     const Colour own = state.colour(v);
-    if (own == to || !state.ties().admit(v, to)) return;
+    if (!near_.are_near(own, to) || !state.ties().admit(v, to)) return;
     List& found = list(own, to);
     const auto end = found.entry.begin() + found.count;
     const auto rest = std::remove_if(found.entry.begin(), end,
@@ -233,7 +253,7 @@ void MoveLists<Rules>::note_move(Vertex v, Colour from) {
                   price(u, from, state.distance(u, state.colour(u)), state.distance(u, from)));
     if (!belongs(v)) return;
     const double gain = price_all(v);
-    for (Colour c = 0; c < ledger_.k; ++c) offer(v, c, cost_[c] - gain);
+    for (Colour c : near_.around(state.colour(v))) offer(v, c, cost_[c] - gain);
 }
 
 KEMPE_FOR_SIZED_RULES(MoveLists);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/ledger.h"
+#include "engine/near_clusters.h"
 
 namespace kempe {
 
@@ -13,8 +14,9 @@ namespace kempe {
 // another takes its place, or with the means following, which is what it costs alone.
 enum class Pricing { fixed, following };
 
-// A few for each pair of clusters. They are made anew only where a cluster has changed, and kept in
-// step with moves that are noted. All vertices of one object have as many rows.
+// A few for each pair of clusters that are near to each other. They are made anew only where a
+// cluster has changed, and kept in step with moves that are noted. All vertices of one object have
+// as many rows.
 template <class Rules>
 class MoveLists {
  public:
@@ -23,7 +25,8 @@ class MoveLists {
         Vertex vertex;
     };
 
-    MoveLists(const Ledger<Rules>& ledger, std::vector<Vertex> vertices, int rows, Pricing pricing);
+    MoveLists(const Ledger<Rules>& ledger, const NearClusters& near, std::vector<Vertex> vertices,
+              int rows, Pricing pricing);
 
     int rows() const { return rows_; }
     // Make anew what is out of date.
@@ -46,7 +49,8 @@ class MoveLists {
     void note_move(Vertex v, Colour from);
 
  private:
-    static constexpr int kLength = 12;
+    // Few lists lose more than one or two; one that has run out is likely to lose as many again.
+    static constexpr int kUsual = 6, kLength = 12;
     static constexpr double kNever = std::numeric_limits<double>::infinity();
     // Where fewer clusters than one in so many have changed, they are looked at one by one.
     static constexpr std::size_t kFew = 4;
@@ -67,6 +71,7 @@ class MoveLists {
         return ledger_.state.colour(v) == from && ledger_.state.ties().admit(v, to);
     }
     double likely_bar(Colour from, Colour to) const;
+    void open(Colour from, Colour to);
     void look_at_all(Vertex v);
     void look_at_stale(Vertex v);
     void list_anew(Candidate candidate, Colour from, Colour to);
@@ -79,11 +84,13 @@ class MoveLists {
     void refill(Colour from, Colour to);
 
     const Ledger<Rules>& ledger_;
+    const NearClusters& near_;
     const std::vector<Vertex> vertices_;
     const int rows_;
     const Pricing pricing_;
     bool heeds_pulls_ = true;  // where there are any
     std::vector<List> lists_;  // k x k
+    std::vector<char> kept_;   // k x k: whether a list was kept in step since it was made
     std::vector<Time> made_;   // per cluster
     std::vector<char> stale_;  // per cluster
     std::vector<Colour> stale_list_;
