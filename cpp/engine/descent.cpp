@@ -77,7 +77,7 @@ template <class Rules>
 void Descent<Rules>::run(Reference reference, Stopper& stopper) {
     ledger_.reference = reference;
     passes_ = 0;
-    last_objective_ = std::numeric_limits<double>::infinity();
+    last_objective_ = last_round_ = std::numeric_limits<double>::infinity();
     const Clock& clock = ledger_.clock;
     Time before;
     do {
@@ -88,7 +88,7 @@ void Descent<Rules>::run(Reference reference, Stopper& stopper) {
         move_chains(stopper);
         exchange(stopper);
         if (clock.now() == before) move_groups(stopper);
-    } while (clock.now() != before && !stopper.stopped() && goes_down());
+    } while (clock.now() != before && !stopper.stopped() && goes_down() && !is_lost());
 }
 
 // In a trial, vertices that it cannot concern are left aside.
@@ -185,6 +185,19 @@ bool Descent<Rules>::is_hopeless() {
     last_objective_ = objective;
     const double above = objective - trial_.start();
     return above > kHopelessShare * trial_.start() && above > kHopelessPasses * step;
+}
+
+// Whether a trial of clusters of limited sizes lies farther above its start than a few rounds of
+// all finders would bring it down, if they did as much as the last. Steps become smaller, and
+// rounds of exchanges take long.
+template <class Rules>
+bool Descent<Rules>::is_lost() {
+    if constexpr (!kSized) return false;
+    if (!ledger_.in_trial || ledger_.reference != Reference::means) return false;
+    const double objective = state().objective(), step = last_round_ - objective;
+    last_round_ = objective;
+    const double above = objective - trial_.start();
+    return above > kHopelessShare * trial_.start() && above > kLostRounds * step;
 }
 
 template <class Rules>

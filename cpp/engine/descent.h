@@ -80,8 +80,10 @@ class Descent {
     // A trial within this share of its start is worth a thorough look at chains.
     static constexpr double kNearlyAsLow = 1e-3;
     // A trial on large data is given up above this share of its start, if at the present rate it
-    // would take so many more passes to get below it.
+    // would take so many more passes to get below it; one of clusters of limited sizes, if it would
+    // take so many more rounds of all finders.
     static constexpr double kHopelessShare = 3e-3, kHopelessPasses = 40;
+    static constexpr double kLostRounds = 3;
 
     // Share of the last one in what groups usually gain.
     static constexpr double kRecent = 0.1;
@@ -94,6 +96,7 @@ class Descent {
     bool is_worth_a_thorough_look() const;
     bool goes_down();
     bool is_hopeless();
+    bool is_lost();
     double smallest_change() const;
     void restart();
 
@@ -110,6 +113,7 @@ class Descent {
     const bool uses_table_;
     int passes_ = 0;               // of the present run, over all vertices
     double last_objective_ = 0.0;  // after the last pass over large data
+    double last_round_ = 0.0;      // the objective after the last round of all finders
     double usual_gain_ = 0.01;     // share of the objective that moving groups takes off
     double lowest_ = 0.0;          // as measured after passes that were not trusted
 };
