@@ -118,10 +118,9 @@ ChainMove State<Rules>::collect(Vertex v, Colour to) {
 
 template <class Rules>
 ChainMove State<Rules>::collect_these(const std::vector<Vertex>& vertices, Colour from, Colour to) {
-    ChainMove chain{from, to};
-    std::fill(shift_.begin(), shift_.end(), 0.0);
+    ChainMove chain = begin_group(from, to);
     chain_.collect_these(vertices);
-    for (Vertex v : vertices) add_to_chain(chain, v, centroid(from));
+    for (Vertex v : vertices) join_group(chain, v);
     return chain;
 }
 
@@ -169,6 +168,14 @@ bool State<Rules>::admits(const ChainMove& chain) const {
 // |t|^2 / (W_from + m) and |t - m g|^2 / (W_to - m) on top.
 template <class Rules>
 double State<Rules>::change(const ChainMove& chain, Reference reference) const {
+    double price = 0.0;
+    if constexpr (Ties::kPriced) price = ties_.change(chain_, colour_.data(), chain.from, chain.to);
+    return change(chain, price, reference);
+}
+
+template <class Rules>
+inline double State<Rules>::change(const ChainMove& chain, double price,
+                                   Reference reference) const {
     constexpr double never = std::numeric_limits<double>::infinity();
     if (!admits(chain)) return never;
     const double* a = centroid(chain.from);
@@ -182,10 +189,11 @@ double State<Rules>::change(const ChainMove& chain, Reference reference) const {
         tt += t * t;
         rest += r * r;
     }
-    double price = 0.0;
-    if constexpr (Ties::kPriced) price = ties_.change(chain_, colour_.data(), chain.from, chain.to);
     const double fixed = 2 * tg - m * gg;
-    if (reference != Reference::means) return fixed + price;
+    if (reference != Reference::means) {
+        if constexpr (Ties::kPriced) return fixed + price;
+        return fixed;
+    }
     const double saved =
         tt / (clusters_.weight[chain.from] + m) + rest / (clusters_.weight[chain.to] - m);
     // What is left must exceed the rounding error of what cancels.

@@ -3,6 +3,7 @@
 // elsewhere.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -113,6 +114,8 @@ class State {
         return by_distance;
     }
     double change(const ChainMove& chain, Reference reference) const;
+    // The same if it is known by how much the price of ties rises.
+    double change(const ChainMove& chain, double price, Reference reference) const;
     // The same of vertices that move together, each once, whether or not hard ties admit it.
     double change(std::span<const SingleMove> moves, Reference reference);
     // What they cost at fixed centroids, whether or not limits admit it.
@@ -135,6 +138,13 @@ class State {
     const std::vector<Vertex>& chain() const { return chain_.vertices(); }
     // Some vertices of two clusters, as if they were a chain.
     ChainMove collect_these(const std::vector<Vertex>& vertices, Colour from, Colour to);
+    // The same one by one, as a group grows: nobody is in it at first. Only `change` below knows
+    // its price, and it cannot be applied.
+    ChainMove begin_group(Colour from, Colour to) {
+        std::fill(shift_.begin(), shift_.end(), 0.0);
+        return {from, to};
+    }
+    void join_group(ChainMove& group, Vertex v) { add_to_chain(group, v, centroid(group.from)); }
     // The one neighbour of a tied vertex in a cluster; negative if there are more.
     Vertex only_neighbour(Vertex v, Colour c) const;
 

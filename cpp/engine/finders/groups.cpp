@@ -96,29 +96,26 @@ bool GroupMoves<Rules>::grow_from(Vertex v, Colour to) {
     to_ = to;
     group_.clear();
     reach_.clear();
-    looks_of_group_ = 0;
+    move_ = ledger_.state.begin_group(from_, to_);
+    price_ = 0.0;
     take_along(v);
     std::size_t best = 0;
     double least = -ledger_.tolerance;
     while (group_.size() <= kLargestGroup) {
-        const ChainMove move = ledger_.state.collect_these(group_, from_, to_);
-        const double change = ledger_.state.change(move, ledger_.reference);
-        grown_.work += looks_of_group_ + group_.size() * ledger_.instance.dimension;
+        const double change = ledger_.state.change(move_, price_, ledger_.reference);
+        grown_.work += ledger_.instance.dimension + reach_.size();
         if (change < least) {
             least = change;
             best = group_.size();
         }
-        grown_.work += reach_.size();
         const Vertex next = cheapest_to_take();
         if (next < 0 || group_.size() >= best + kMostInVain || left(grown_) == 0) break;
         take_along(next);
     }
-    for (Vertex u : group_) taken_[u] = false;
+    for (Vertex u : group_) taken_[u] = Taken::no;
     for (Vertex u : reach_) reached_[u] = false;
-    if (best == 0) return false;
     group_.resize(best);
-    ledger_.apply(ledger_.state.collect_these(group_, from_, to_));
-    return true;
+    return apply_if_better(group_, from_, to_);
 }
 
 // With v go those that a hard pair keeps out of the cluster that it enters. All others that are
@@ -128,31 +125,55 @@ void GroupMoves<Rules>::take_along(Vertex v) {
     if constexpr (Rules::Ties::kPriced) {
         const auto& state = ledger_.state;
         group_.push_back(v);
-        taken_[v] = true;
+        taken_[v] = Taken::yes;
         for (std::size_t head = group_.size() - 1; head < group_.size(); ++head) {
             const Vertex u = group_[head];
             if (ledger_.instance.graph.degree(u) > 0)
                 state.ties().counts().for_neighbours_in(u, other_side(u), state.colours().data(),
                                                         [&](Vertex x) {
-                                                            if (!taken_[x]) group_.push_back(x);
-                                                            taken_[x] = true;
+                                                            if (taken_[x] != Taken::no) return true;
+                                                            taken_[x] = Taken::yes;
+                                                            group_.push_back(x);
                                                             return true;
                                                         });
-            const auto pairs = state.ties().pairs().of(u);
-            looks_of_group_ += pairs.size();
-            for (const auto& [x, price] : pairs) {
-                if (!is_on_a_side(x)) continue;
-                if (!reached_[x]) {
-                    reached_[x] = true;
-                    reach_.push_back(x);
-                    grown_.work += 2 * ledger_.instance.dimension;
-                    const Colour other = other_side(x), own = state.colour(x);
-                    marginal_[x] = switching_cost(x, other) + state.ties().pull(x, own) -
-                                   state.ties().pull(x, other);
-                }
-                marginal_[x] += (state.colour(x) == state.colour(u) ? -2 : 2) * price;
-            }
+            count(u);
         }
+    }
+}
+
+// Add a vertex of the group to what its move costs, and tell those who are tied to it.
+template <class Rules>
+void GroupMoves<Rules>::count(Vertex u) {
+    if constexpr (Rules::Ties::kPriced) {
+        auto& state = ledger_.state;
+        const auto& ties = state.ties();
+        const Colour own = state.colour(u);
+        state.join_group(move_, u);
+        price_ += ties.pull(u, own) - ties.pull(u, other_side(u));
+        const auto pairs = ties.pairs().of(u);
+        grown_.work += pairs.size() + ledger_.instance.dimension;
+        for (const auto& [x, price] : pairs) {
+            if (!is_on_a_side(x)) continue;
+            if (!reached_[x]) reach(x);
+            // Pulls tell of partners as they are: two that change sides are as near as before.
+            const double both = (state.colour(x) == own ? -2 : 2) * price;
+            marginal_[x] += both;
+            if (taken_[x] == Taken::counted) price_ += both;
+        }
+        taken_[u] = Taken::counted;
+    }
+}
+
+template <class Rules>
+void GroupMoves<Rules>::reach(Vertex x) {
+    if constexpr (Rules::Ties::kPriced) {
+        const auto& state = ledger_.state;
+        reached_[x] = true;
+        reach_.push_back(x);
+        grown_.work += 2 * ledger_.instance.dimension;
+        const Colour other = other_side(x), own = state.colour(x);
+        marginal_[x] =
+            switching_cost(x, other) + state.ties().pull(x, own) - state.ties().pull(x, other);
     }
 }
 
@@ -161,7 +182,7 @@ Vertex GroupMoves<Rules>::cheapest_to_take() const {
     Vertex cheapest = -1;
     double least = std::numeric_limits<double>::infinity();
     for (Vertex u : reach_)
-        if (!taken_[u] && marginal_[u] < least) {
+        if (taken_[u] == Taken::no && marginal_[u] < least) {
             least = marginal_[u];
             cheapest = u;
         }

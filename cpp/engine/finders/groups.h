@@ -43,11 +43,16 @@ class GroupMoves {
 
     using Vertices = std::vector<Vertex>;
 
+    // Whether a vertex is in the group, and whether its ties are in the price.
+    enum class Taken : char { no, yes, counted };
+
     void grow_groups(Stopper& stopper);
     void grow_all_from(Vertex v);
     bool grow_from(Vertex v, Colour to);
     bool is_worth_growing(Vertex v, Colour to) const;
     void take_along(Vertex v);
+    void count(Vertex u);
+    void reach(Vertex x);
     Vertex cheapest_to_take() const;
     void cut_clusters(Stopper& stopper);
     bool cut(Colour a, Colour b);
@@ -65,7 +70,9 @@ class GroupMoves {
     Ledger<Rules>& ledger_;
     Colour from_ = 0, to_ = 0;
     Vertices group_;
-    std::vector<char> taken_;       // per vertex: whether it is in the group
+    ChainMove move_;                // of the group
+    double price_ = 0.0;            // what that costs in ties
+    std::vector<Taken> taken_;      // per vertex
     Vertices reach_;                // tied to it, and on either side
     std::vector<double> marginal_;  // per vertex in reach: what taking it along costs
     std::vector<char> reached_;     // per vertex: whether it is in reach
@@ -73,7 +80,6 @@ class GroupMoves {
     std::vector<Time> cut_;         // per two clusters: when cutting was last in vain
     std::size_t work_before_ = 0;   // of single vertices, before this descent
     Spent grown_, cut_up_;
-    std::size_t looks_of_group_ = 0;  // pairs of all who are in it
     MaxFlow flow_;
     std::vector<int> node_;     // per vertex: its node in the flow
     std::vector<double> cost_;  // per node: what it costs to change sides, alone
