@@ -10,6 +10,7 @@
 #include "basics/checks.h"
 #include "basics/random.h"
 #include "basics/stopper.h"
+#include "basics/vertex_list.h"
 #include "module.h"
 #include "problem/soft_pairs.h"
 
@@ -27,7 +28,7 @@ class BreakingSearch {
           pull_(static_cast<std::size_t>(pairs.size()) * k, 0.0),
           tabu_until_(pull_.size(), 0),
           n_broken_(pairs.size(), 0),
-          position_(pairs.size(), -1) {
+          troubled_(pairs.size()) {
         for (Vertex v = 0; v < pairs.size(); ++v) {
             for (const auto& [u, price] : pairs.of(v)) {
                 pull(v)[colour_[u]] += price;
@@ -111,21 +112,7 @@ class BreakingSearch {
         tabu_until_[static_cast<std::size_t>(v) * k_ + old] = iteration_ + 1 + tenure;
     }
 
-    // Keep the list of vertices with broken pairs up to date; O(1).
-    void refresh(Vertex v) {
-        const bool in_trouble = n_broken_[v] > 0;
-        if (in_trouble == (position_[v] >= 0)) return;
-        if (in_trouble) {
-            position_[v] = static_cast<int>(troubled_.size());
-            troubled_.push_back(v);
-            return;
-        }
-        const Vertex last = troubled_.back();
-        troubled_[position_[v]] = last;
-        position_[last] = position_[v];
-        troubled_.pop_back();
-        position_[v] = -1;
-    }
+    void refresh(Vertex v) { troubled_.set(v, n_broken_[v] > 0); }
 
     const SoftPairs& pairs_;
     int k_;
@@ -134,8 +121,7 @@ class BreakingSearch {
     std::vector<double> pull_;  // of each vertex to each cluster
     std::vector<std::int64_t> tabu_until_;
     std::vector<int> n_broken_;
-    std::vector<Vertex> troubled_;
-    std::vector<int> position_;
+    VertexList troubled_;  // with broken pairs
     double cost_ = 0.0, best_cost_ = 0.0, improvement_ = 0.0;
     std::int64_t iteration_ = 0;
 };

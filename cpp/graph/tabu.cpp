@@ -12,6 +12,7 @@
 #include "basics/checks.h"
 #include "basics/random.h"
 #include "basics/stopper.h"
+#include "basics/vertex_list.h"
 #include "graph/graph.h"
 #include "graph/neighbour_counts.h"
 #include "module.h"
@@ -30,7 +31,7 @@ class TabuSearch {
           best_(colour_),
           neighbours_(graph, EveryVertex(graph), k, start),
           tabu_until_(static_cast<std::size_t>(graph.size) * k, 0),
-          position_(graph.size, -1) {
+          conflicting_(graph.size) {
         for (Vertex v = 0; v < graph.size; ++v) {
             conflicts_ += neighbours_[v][colour_[v]];
             refresh(v);
@@ -98,21 +99,7 @@ class TabuSearch {
         tabu_until_[static_cast<std::size_t>(v) * k_ + old] = iteration_ + 1 + tenure;
     }
 
-    // Keep the list of vertices in conflict up to date; O(1).
-    void refresh(Vertex v) {
-        const bool in_conflict = neighbours_[v][colour_[v]] > 0;
-        if (in_conflict == (position_[v] >= 0)) return;
-        if (in_conflict) {
-            position_[v] = static_cast<int>(conflicting_.size());
-            conflicting_.push_back(v);
-            return;
-        }
-        const Vertex last = conflicting_.back();
-        conflicting_[position_[v]] = last;
-        position_[last] = position_[v];
-        conflicting_.pop_back();
-        position_[v] = -1;
-    }
+    void refresh(Vertex v) { conflicting_.set(v, neighbours_[v][colour_[v]] > 0); }
 
     int k_;
     const std::uint8_t* allowed_;
@@ -120,8 +107,7 @@ class TabuSearch {
     std::vector<Colour> colour_, best_;
     NeighbourCounts<EveryVertex> neighbours_;
     std::vector<std::int64_t> tabu_until_;
-    std::vector<Vertex> conflicting_;
-    std::vector<int> position_;
+    VertexList conflicting_;
     std::int64_t conflicts_ = 0, best_conflicts_ = 0, iteration_ = 0;
 };
 
