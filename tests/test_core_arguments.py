@@ -185,8 +185,8 @@ def graph_kernels():
     def descend(costs=costs, start=start):
         _core.chain_descent(graph, costs, start, never())
 
-    def anneal(costs=costs, start=start, schedule=temperatures):
-        _core.anneal(graph, costs, start, *schedule, never())
+    def anneal(costs=costs, start=start, schedule=temperatures, soft=None):
+        _core.anneal(graph, costs, start, *schedule, never(), soft)
 
     yield lambda: _core.dsatur(graph, 0), "positive"
     yield lambda: _core.dsatur(graph, -3), "positive"
@@ -216,6 +216,7 @@ def graph_kernels():
     yield lambda: anneal(costs=costs[1:]), "one row per supernode"
     yield lambda: anneal(costs=NAN * costs), "not a number"
     yield lambda: anneal(start=ints(0, 1, 3, 0)), "outside"
+    yield lambda: anneal(soft=_core.SoftPairs(9, ints(0), ints(8), np.ones(1))), "as many"
     yield lambda: anneal(schedule=(5, 0.1, 1.0, 0.1, 1.0, 1)), "in order"
     yield lambda: anneal(schedule=(5, NAN, NAN, 0.1, 1.0, 1)), "in order"
     offsets = longs(0, 1)
@@ -298,6 +299,11 @@ def instance_kernels():
     yield lambda: _core.points(core, ints(-1)), "out of range"
     yield lambda: _core.squared_distances(core, ints(9), centroids), "out of range"
     yield lambda: _core.ordered_assignment(core, centroids, ints(0, 1, 2, 2)), "once"
+    soft, many = (_core.SoftPairs(n, ints(0), ints(1), np.ones(1)) for n in (4, 5))
+    order = ints(0, 1, 2, 3)
+    yield lambda: _core.priced_assignment(core, soft, centroids, ints(0, 1, 2, 2)), "once"
+    yield lambda: _core.priced_assignment(core, many, centroids, order), "as many"
+    yield lambda: _core.priced_assignment(core, soft, centroids, order, ints(0, 1, 2, 9)), "outside"
 
 
 def row_kernels():

@@ -1,6 +1,7 @@
 // Simulated annealing of the inertia: the assignment is annealed while the centroids follow.
 #include <algorithm>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "basics/arrays.h"
@@ -26,6 +27,7 @@ class FollowingCosts {
     }
 
     const double* data() const { return above_.data(); }
+    double unit() const { return unit_; }
 
     // Put the centroids on the means of a colouring; gives the inertia about them.
     double follow(const Colour* colours) {
@@ -54,17 +56,20 @@ class FollowingCosts {
 };
 
 // The lowest proper colouring that a sweep ended with, and the last colouring if there was none.
+// What is satisfied of soft pairs is taken off the inertia.
+template <class SoftPulls>
 std::vector<Colour> anneal(const Instance& instance, const Colour* start, int k,
-                           const Cooling& cooling, std::uint64_t seed, Stopper& stopper) {
+                           const Cooling& cooling, std::uint64_t seed, Stopper& stopper,
+                           SoftPulls pulls) {
     std::vector<Colour> best;
     FollowingCosts costs(instance, start, k);
-    Annealing search(instance.graph, costs.data(), k, start, seed);
+    Annealing search(instance.graph, costs.data(), k, start, seed, std::move(pulls), costs.unit());
     double lowest = std::numeric_limits<double>::infinity();
     const auto sweep = [&](double temperature, double price) {
         search.sweep(temperature, price);
-        const double inertia = costs.follow(search.colours().data());
-        if (search.conflicts() > 0 || inertia >= lowest) return;
-        lowest = inertia;
+        const double objective = costs.follow(search.colours().data()) - search.pulls().satisfied();
+        if (search.conflicts() > 0 || objective >= lowest) return;
+        lowest = objective;
         best = search.colours();
     };
     cooling.follow(stopper, sweep);
@@ -82,7 +87,10 @@ Out1<Colour> anneal_inertia(const Instance& instance, In1<Colour> colours, int k
     return to_numpy(unlocked([&] {
         if (k == 1 || instance.size == 0)
             return std::vector<Colour>(colours.data(), colours.data() + instance.size);
-        return anneal(instance, colours.data(), k, cooling, seed, stopper);
+        const auto with = [&](auto pulls) {
+            return anneal(instance, colours.data(), k, cooling, seed, stopper, std::move(pulls));
+        };
+        return instance.soft ? with(Pulls(*instance.soft, k)) : with(NoPulls());
     }));
 }
 

@@ -5,32 +5,9 @@
 
 namespace kempe {
 
-void SoftTies::load(const Colour* colours) {
-    HardTies::load(colours);
-    std::fill(pull_.begin(), pull_.end(), 0.0);
-    double twice = 0.0;
-    for (Vertex v : soft_.tied()) {
-        double* row = pull_.data() + std::size_t(row_[v]) * k_;
-        for (const auto& [u, price] : soft_.of(v)) row[colours[u]] += price;
-        twice += row[colours[v]];
-    }
-    satisfied_ = twice / 2;
-}
-
-void SoftTies::recolour(Vertex v, Colour from, Colour to) {
-    HardTies::recolour(v, from, to);
-    if (!is_soft(v)) return;
-    satisfied_ += pulls(v)[to] - pulls(v)[from];
-    for (const auto& [u, price] : soft_.of(v)) {
-        double* row = pull_.data() + std::size_t(row_[u]) * k_;
-        row[from] -= price;
-        row[to] += price;
-    }
-}
-
 double SoftTies::strongest_pull(Vertex v, Colour own) const {
     if (!is_soft(v)) return 0.0;
-    const double* row = pulls(v);
+    const double* row = pulls_[v];
     double strongest = -std::numeric_limits<double>::infinity();
     for (Colour c = 0; c < own; ++c) strongest = std::max(strongest, row[c]);
     for (Colour c = own + 1; c < k_; ++c) strongest = std::max(strongest, row[c]);
@@ -39,7 +16,7 @@ double SoftTies::strongest_pull(Vertex v, Colour own) const {
 
 double SoftTies::price(Vertex v, Colour own) const {
     double together = 0.0;
-    for (const auto& [u, price] : soft_.of(v)) together += std::max(price, 0.0);
+    for (const auto& [u, price] : pairs().of(v)) together += std::max(price, 0.0);
     return std::max(0.0, together - pull(v, own));
 }
 
@@ -50,9 +27,9 @@ double SoftTies::change(const KempeChain& chain, const Colour* colours, Colour f
     for (Vertex v : chain.vertices()) {
         if (!is_soft(v)) continue;
         const Colour own = colours[v], other = own == from ? to : from;
-        change += pulls(v)[own] - pulls(v)[other];
+        change += pulls_[v][own] - pulls_[v][other];
         if (chain.vertices().size() == 1) continue;
-        for (const auto& [u, price] : soft_.of(v))
+        for (const auto& [u, price] : pairs().of(v))
             if (chain.contains(u)) change += colours[u] == own ? -price : price;
     }
     return change;
@@ -66,8 +43,8 @@ double SoftTies::change(std::span<const SingleMove> moves, const Colour* colours
     for (const auto& [v, to] : moves) {
         if (!is_soft(v)) continue;
         const Colour own = colours[v];
-        gained += pulls(v)[to] - pulls(v)[own];
-        for (const auto& [u, price] : soft_.of(v)) {
+        gained += pulls_[v][to] - pulls_[v][own];
+        for (const auto& [u, price] : pairs().of(v)) {
             if (target_[u] == kUncoloured) continue;
             const int joined = colours[u] == own, seen = (colours[u] == to) - joined;
             gained += price * (0.5 * ((target_[u] == to) - joined) - seen);

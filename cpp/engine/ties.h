@@ -10,6 +10,7 @@
 #include "graph/kempe_chain.h"
 #include "graph/neighbour_counts.h"
 #include "problem/instance.h"
+#include "problem/pulls.h"
 
 namespace kempe {
 
@@ -46,58 +47,50 @@ class HardTies {
     NeighbourCounts<ConstrainedVertices> counts_;
 };
 
-// The same, and soft pairs. What they cost is counted by what pulls a vertex into each cluster: the
-// prices of its pairs with members, positive for those it belongs together with, negative for those
-// it does not. Leaving a cluster costs what pulls into it, and entering one gains that.
+// The same, and soft pairs, whose price is counted by what pulls a vertex into each cluster.
 class SoftTies : public HardTies {
  public:
     static constexpr bool kPriced = true;
 
     SoftTies(const Instance& instance, int k)
         : HardTies(instance, k),
-          soft_(*instance.soft),
+          pulls_(*instance.soft, k),
           k_(k),
-          row_(instance.size, kNone),
-          target_(instance.size, kUncoloured) {
-        std::int32_t next = 0;
-        for (Vertex v : soft_.tied()) row_[v] = next++;
-        pull_.resize(soft_.tied().size() * k);
+          target_(instance.size, kUncoloured) {}
+
+    void load(const Colour* colours) {
+        HardTies::load(colours);
+        pulls_.load(colours);
+    }
+    void recolour(Vertex v, Colour from, Colour to) {
+        HardTies::recolour(v, from, to);
+        pulls_.recolour(v, from, to);
     }
 
-    void load(const Colour* colours);
-    void recolour(Vertex v, Colour from, Colour to);
-
-    bool is_soft(Vertex v) const { return row_[v] != kNone; }
+    bool is_soft(Vertex v) const { return pulls_.contains(v); }
     // What pulls v into a cluster; into the one that pulls most, its own left aside.
-    double pull(Vertex v, Colour c) const { return is_soft(v) ? pulls(v)[c] : 0.0; }
+    double pull(Vertex v, Colour c) const { return is_soft(v) ? pulls_[v][c] : 0.0; }
     double strongest_pull(Vertex v, Colour own) const;
     // Less what pulls into each cluster.
     void take_off(Vertex v, double* costs) const {
         if (!is_soft(v)) return;
-        const double* row = pulls(v);
+        const double* row = pulls_[v];
         for (Colour c = 0; c < k_; ++c) costs[c] -= row[c];
     }
 
     // Price of the broken pairs of a vertex.
     double price(Vertex v, Colour own) const;
-    double total_price() const { return soft_.together() - satisfied_; }
+    double total_price() const { return pairs().together() - pulls_.satisfied(); }
     // What the price rises by when the two colours of a chain are exchanged on it.
     double change(const KempeChain& chain, const Colour* colours, Colour from, Colour to) const;
     // The same of vertices that move together, each once.
     double change(std::span<const SingleMove> moves, const Colour* colours);
 
-    const SoftPairs& pairs() const { return soft_; }
+    const SoftPairs& pairs() const { return pulls_.pairs(); }
 
  private:
-    static constexpr std::int32_t kNone = -1;
-
-    const double* pulls(Vertex v) const { return pull_.data() + std::size_t(row_[v]) * k_; }
-
-    const SoftPairs& soft_;
+    Pulls pulls_;
     const int k_;
-    std::vector<std::int32_t> row_;
-    std::vector<double> pull_;    // per softly tied vertex and cluster
-    double satisfied_ = 0.0;      // prices of all pairs within clusters
     std::vector<Colour> target_;  // per vertex, while moves are priced
 };
 

@@ -8,12 +8,14 @@
 #include <cstdint>
 #include <limits>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "basics/random.h"
 #include "basics/stopper.h"
 #include "graph/graph.h"
 #include "graph/neighbour_counts.h"
+#include "problem/pulls.h"
 
 namespace kempe {
 
@@ -47,22 +49,29 @@ struct Cooling {
     }
 };
 
+// `SoftPulls` says what pulls vertices into clusters, `Pulls` or `NoPulls`; what a soft pair costs
+// is measured in units of the costs.
+template <class SoftPulls>
 class Annealing {
  public:
     Annealing(const Graph& graph, const double* costs, int k, const Colour* start,
-              std::uint64_t seed)
+              std::uint64_t seed, SoftPulls pulls, double unit = 1.0)
         : size_(graph.size),
           k_(k),
           costs_(costs),
           random_(seed),
           colour_(start, start + size_),
           best_(colour_),
-          neighbours_(graph, EveryVertex(graph), k, start) {
+          neighbours_(graph, EveryVertex(graph), k, start),
+          pulls_(std::move(pulls)),
+          unit_(unit) {
+        pulls_.load(start);
         std::int64_t ends = 0;
         for (Vertex v = 0; v < size_; ++v) {
             ends += neighbours_[v][colour_[v]];
             cost_ += costs_[at(v, colour_[v])];
         }
+        if constexpr (SoftPulls::kPriced) cost_ -= pulls_.satisfied() / unit_;
         conflicts_ = ends / 2;
         tolerance_ = kTolerance * mean_cost();
         best_cost_ = conflicts_ == 0 ? cost_ : std::numeric_limits<double>::infinity();
@@ -83,6 +92,7 @@ class Annealing {
     // The present one, and the edges within its clusters.
     const std::vector<Colour>& colours() const { return colour_; }
     std::int64_t conflicts() const { return conflicts_; }
+    const SoftPulls& pulls() const { return pulls_; }
 
  private:
     // The running cost carries the rounding errors of all moves, so what counts as cheaper is
@@ -107,11 +117,13 @@ class Annealing {
         const auto v = static_cast<Vertex>(random_.below(size_));
         auto target = static_cast<Colour>(random_.below(k_ - 1));
         target += target >= colour_[v];
-        const double change = costs_[at(v, target)] - costs_[at(v, colour_[v])];
+        double change = costs_[at(v, target)] - costs_[at(v, colour_[v])];
+        if constexpr (SoftPulls::kPriced) change -= pulls_.gain(v, colour_[v], target) / unit_;
         const int conflicts = neighbours_[v][target] - neighbours_[v][colour_[v]];
         const double energy = change + price * conflicts;
         if (energy > 0.0 && random_.uniform() >= std::exp(-energy / temperature)) return;
         neighbours_.recolour(v, colour_[v], target);
+        pulls_.recolour(v, colour_[v], target);
         colour_[v] = target;
         cost_ += change;
         conflicts_ += conflicts;
@@ -126,6 +138,8 @@ class Annealing {
     Random random_;
     std::vector<Colour> colour_, best_;
     NeighbourCounts<EveryVertex> neighbours_;
+    [[no_unique_address]] SoftPulls pulls_;
+    double unit_;
     double cost_ = 0.0, best_cost_ = 0.0, tolerance_ = 0.0;
     std::int64_t conflicts_ = 0;
 };

@@ -1,7 +1,14 @@
-// Greedy assignment in a given order, as in COP-K-Means (Wagstaff et al. 2001).
+// Greedy assignment in a given order, as in COP-K-Means (Wagstaff et al. 2001), and as in PCKMeans
+// (Basu et al. 2004), where pairs may be broken at a price.
+#include <nanobind/stl/optional.h>
+
+#include <limits>
+#include <optional>
+#include <stdexcept>
 #include <vector>
 
 #include "basics/arrays.h"
+#include "basics/checks.h"
 #include "module.h"
 #include "problem/instance.h"
 #include "problem/nearest.h"
@@ -60,9 +67,58 @@ nb::tuple ordered_assignment(const Instance& instance, In2<double> array, In1<Ve
     return nb::make_tuple(to_numpy(std::move(colours)), stuck);
 }
 
+// Each vertex goes to the admissible cluster of the lowest cost, less what pulls it there: its soft
+// pairs with those who have a cluster by then. Returns the vertex that found none, or -1.
+template <class T, class Distance>
+Vertex assign_at_prices(const Instance& instance, const Points<T>& points, Distance distance,
+                        const SoftPairs& soft, const Centroids& centroids, const In1<Vertex>& order,
+                        std::vector<Colour>& colours) {
+    const int k = centroids.count;
+    TakenColours taken(instance, k);
+    std::vector<double> costs(k);
+    for (std::size_t i = 0; i < order.shape(0); ++i) {
+        const Vertex v = order.data()[i];
+        taken.consider(v, colours);
+        for (Colour c = 0; c < k; ++c)
+            costs[c] = instance.weight[v] * distance(points[v], centroids[c]);
+        for (const auto& [u, price] : soft.of(v))
+            if (colours[u] != kUncoloured) costs[colours[u]] -= price;
+        double least = std::numeric_limits<double>::infinity();
+        colours[v] = kUncoloured;
+        for (Colour c = 0; c < k; ++c)
+            if (costs[c] < least && taken.admissible(c)) {
+                least = costs[c];
+                colours[v] = c;
+            }
+        if (colours[v] == kUncoloured) return v;
+    }
+    return -1;
+}
+
+nb::tuple priced_assignment(const Instance& instance, const SoftPairs& soft, In2<double> array,
+                            In1<Vertex> order, std::optional<In1<Colour>> previous) {
+    const Centroids centroids(instance, array);
+    check_permutation(order, instance.size);
+    if (soft.size() != instance.size)
+        throw std::invalid_argument("soft pairs and the instance must have as many supernodes");
+    std::vector<Colour> colours(instance.size, kUncoloured);
+    if (previous) {
+        check_colours(*previous, instance.size, centroids.count);
+        colours.assign(previous->data(), previous->data() + instance.size);
+    }
+    const Vertex stuck = unlocked([&] {
+        return with_distances(instance, [&](const auto& points, auto distance) {
+            return assign_at_prices(instance, points, distance, soft, centroids, order, colours);
+        });
+    });
+    return nb::make_tuple(to_numpy(std::move(colours)), stuck);
+}
+
 }  // namespace
 
 void bind_ordered_assignment(nb::module_& m) {
+    m.def("priced_assignment", &priced_assignment, nb::arg("instance"), nb::arg("soft"),
+          nb::arg("centroids"), nb::arg("order"), nb::arg("previous") = nb::none());
     m.def("ordered_assignment", &ordered_assignment, nb::arg("instance"), nb::arg("centroids"),
           nb::arg("order"), nb::arg("relaxed") = false);
 }

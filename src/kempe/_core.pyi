@@ -147,6 +147,19 @@ def ordered_assignment(
     With ``relaxed`` a vertex without an admissible centroid takes the nearest of all instead.
     """
 
+def priced_assignment(
+    instance: Instance,
+    soft: SoftPairs,
+    centroids: _Floats,
+    order: _Ints,
+    previous: _Ints | None = None,
+) -> tuple[_Ints, int]:
+    """Cheapest admissible cluster in the given order; the vertex that got stuck, or -1.
+
+    What counts is the squared distance and the prices of soft pairs with those that have a cluster
+    by then: those before in the order, and all others if there is a previous assignment.
+    """
+
 def breadth_first_order(graph: Graph) -> _Ints:
     """Constrained vertices breadth first, component by component, then the free ones."""
 
@@ -205,7 +218,7 @@ def anneal_inertia(
     seed: int,
     stopper: Stopper,
 ) -> _Ints:
-    """Proper colouring of lowest inertia met by annealing, or the last one if none was proper.
+    """Proper colouring of lowest objective met by annealing, or the last one if none was proper.
 
     As ``anneal``, but the centroids follow after every sweep. Costs are in units of the mean cost
     above the nearest cluster at the start, which need not be proper.
@@ -231,11 +244,13 @@ def anneal(
     expensive: float,
     seed: int,
     stopper: Stopper,
+    soft: SoftPairs | None = None,
 ) -> _Ints:
     """Cheapest proper colouring met by simulated annealing; ``colours`` if there was none.
 
     The temperature falls from ``hot`` to ``cold`` while the price of an edge within a cluster rises
-    from ``cheap`` to ``expensive``; a sweep tries as many moves as there are vertices.
+    from ``cheap`` to ``expensive``; a sweep tries as many moves as there are vertices. Prices of
+    broken soft pairs are costs.
     """
 
 def kmeans_plus_plus(

@@ -18,7 +18,7 @@ from kempe.exceptions import InfeasibleConstraintsError
 from kempe.graph import CannotLinkGraph
 from kempe.graph.certificates import must_link_path
 from kempe.sizes import SizeLimits
-from kempe.soft_pairs import SoftPairs, log_odds
+from kempe.soft_pairs import PairPrice, SoftPairs, log_odds
 
 Colours = NDArray[np.int32]
 """One cluster number per supernode."""
@@ -68,6 +68,9 @@ class Problem:
     prices
         What breaking each of them costs, positive for those that belong together, negative for
         those that belong apart; none yet if ``None``.
+    unavoidable
+        What the soft pairs of rows cost that every clustering breaks: hard pairs decide them, or
+        others say the opposite.
     """
 
     n_clusters: int
@@ -83,6 +86,7 @@ class Problem:
     limits: SizeLimits | None = None
     soft: SoftPairs | None = None
     prices: NDArray[np.float64] | None = None
+    unavoidable: float = 0.0
 
     @classmethod
     def build(
@@ -190,23 +194,63 @@ class Problem:
             centroids, _ = self.means(colours)
         return self.within + _core.between_inertia(self.core, colours, centroids)
 
-    def priced(self, prices: NDArray[np.float64]) -> Problem:
+    def priced(self, prices: NDArray[np.float64], unavoidable: float = 0.0) -> Problem:
         """Give the same problem with soft pairs at these prices.
 
         Parameters
         ----------
         prices
             What breaking each pair costs, negative for pairs that belong apart.
+        unavoidable
+            What every clustering pays.
         """
         assert self.soft is not None
         core = self.core.with_soft(self.soft.core(prices))
-        return replace(self, prices=prices, core=core)
+        return replace(self, prices=prices, core=core, unavoidable=unavoidable)
+
+    def counting_all(self, pair_price: PairPrice, labels: NDArray[np.int32]) -> Problem:
+        """Let the objective have the price of all pairs of rows that a clustering breaks.
+
+        Prices are those of pairs of supernodes: what speaks for each less what speaks against it,
+        and none where hard pairs decide. What is missing is the same for all clusterings.
+
+        Parameters
+        ----------
+        pair_price
+            What a pair of rows costs.
+        labels
+            Cluster of each row, in any clustering.
+        """
+        colours = np.empty(self.n_supernodes, dtype=np.int32)
+        colours[self.supernode] = labels
+        seen = replace(self, unavoidable=0.0).price(colours)
+        missing = pair_price.of_broken(self.constraints.soft, labels) - seen
+        return replace(self, unavoidable=max(missing, 0.0))
 
     def price(self, colours: Colours) -> float:
         """Give what the soft pairs cost that a clustering breaks."""
         if self.soft is None or self.prices is None:
             return 0.0
-        return float(np.abs(self.prices[self.soft.violated(self.prices, colours)]).sum())
+        broken = self.prices[self.soft.violated(self.prices, colours)]
+        return self.unavoidable + float(np.abs(broken).sum())
+
+    def pulls(self, colours: Colours) -> NDArray[np.float64]:
+        """Give what the prices of soft pairs pull each supernode by into each cluster."""
+        if self.soft is None or self.prices is None:
+            return np.zeros((self.n_supernodes, self.n_clusters))
+        return self.soft.pulls(self.prices, colours, self.n_clusters)
+
+    def soft_in_units(self, unit: float) -> _core.SoftPairs | None:
+        """Give the soft pairs that have prices to the kernels.
+
+        Parameters
+        ----------
+        unit
+            What is 1 of the prices there.
+        """
+        if self.soft is None or self.prices is None:
+            return None
+        return self.soft.core(self.prices / unit)
 
     @cached_property
     def within_each(self) -> NDArray[np.float64]:
@@ -285,7 +329,7 @@ class Problem:
             shift=(self.shift + origin) @ axes,
             core=core,
         )
-        return projected if self.prices is None else projected.priced(self.prices)
+        return projected if self.prices is None else projected.priced(self.prices, self.unavoidable)
 
 
 def _sizes(supernode: NDArray[np.int32], n_supernodes: int) -> NDArray[np.int32]:

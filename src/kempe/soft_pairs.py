@@ -279,6 +279,16 @@ class SoftPairs:
         same = colours[self.first] == colours[self.second]
         return np.asarray((strength != 0) & (same != (strength > 0)))
 
+    def pulls(
+        self, prices: NDArray[np.float64], colours: NDArray[np.int32], n_clusters: int
+    ) -> NDArray[np.float64]:
+        """Add up, for each supernode, its prices with the members of each cluster."""
+        total = np.zeros(self.n_supernodes * n_clusters)
+        for one, other in ((self.first, self.second), (self.second, self.first)):
+            place = one.astype(np.int64) * n_clusters + colours[other]
+            total += np.bincount(place, prices, minlength=total.size)
+        return total.reshape(self.n_supernodes, n_clusters)
+
     def core(self, prices: NDArray[np.float64]) -> _core.SoftPairs:
         """Give the pairs to the kernels, at these prices; those that cost nothing are left out."""
         dear = prices != 0
@@ -308,6 +318,10 @@ class PairPrice:
         """Prices of pairs of rows with these confidences, NaN where nobody says."""
         said = log_odds(confidence)
         return self.unit * np.where(np.isnan(said), self.assumed, said)
+
+    def of_broken(self, links: SoftLinks, labels: NDArray[Any]) -> float:
+        """Price of all pairs of rows that labels break."""
+        return float(self.of_rows(links.violations(labels).stacked()[2]).sum())
 
 
 def supernode_ends(supernode: NDArray[np.int32], pairs: Pairs) -> NDArray[np.int64]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -11,6 +13,7 @@ from kempe.engine import MemeticParams
 from kempe.engine.glass import BLOCKED, annealed, blocked_share, is_glassy
 from kempe.problem import Problem
 from kempe.search.result import Solution
+from kempe.soft_pairs import SoftPairs
 from random_problems import context_of, neighbours, random_problem
 
 SCHEDULE = {"hot": 2.0, "cold": 0.5, "cheap": 1.0, "expensive": 3.0}
@@ -35,6 +38,7 @@ class Twin:
         self.problem, self.colours, self.random = problem, colours.copy(), CoreRandom(seed)
         self.points = problem.points(np.arange(problem.n_supernodes))
         self.neighbours = neighbours(problem)
+        self.soft = [] if problem.soft is None else soft_ends(problem)
         self.unit = self.costs().mean()
         self.lowest, self.best = np.inf, None
 
@@ -47,6 +51,9 @@ class Twin:
     def conflicts(self, v, colour):
         return sum(self.colours[u] == colour for u in self.neighbours[v])
 
+    def pull(self, v, colour):
+        return sum(price for a, b, price in self.soft if a == v and self.colours[b] == colour)
+
     def sweep(self, temperature, price):
         costs = self.costs() / self.unit
         for _ in self.colours:
@@ -54,12 +61,13 @@ class Twin:
             to = self.random.below(self.problem.n_clusters - 1)
             to += to >= self.colours[v]
             energy = costs[v, to] - costs[v, self.colours[v]]
+            energy -= (self.pull(v, to) - self.pull(v, self.colours[v])) / self.unit
             energy += price * (self.conflicts(v, to) - self.conflicts(v, self.colours[v]))
             if energy <= 0 or self.random.uniform() < np.exp(-energy / temperature):
                 self.colours[v] = to
-        inertia = self.problem.inertia(self.colours)
-        if self.problem.graph.is_proper(self.colours) and inertia < self.lowest:
-            self.lowest, self.best = inertia, self.colours.copy()
+        value = solution(self.problem, self.colours).objective
+        if self.problem.graph.is_proper(self.colours) and value < self.lowest:
+            self.lowest, self.best = value, self.colours.copy()
 
     def run(self, sweeps, hot, cold, cheap, expensive):
         for i in range(sweeps):
@@ -70,11 +78,30 @@ class Twin:
         return self.colours if self.best is None else self.best
 
 
+def soft_ends(problem):
+    """Each soft pair twice, from either end, with its price."""
+    once = list(zip(problem.soft.first, problem.soft.second, problem.prices, strict=True))
+    return [*once, *((b, a, price) for a, b, price in once)]
+
+
+def with_soft(problem, seed, n_pairs=25):
+    """The same with soft pairs at random prices, of which some contradict the hard ones."""
+    rng = np.random.default_rng([seed, 7])
+    pairs = rng.integers(problem.n_rows, size=(n_pairs, 2))
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+    together, unsaid = rng.random(len(pairs)) < 0.5, np.full(len(pairs), np.nan)
+    soft = SoftPairs.build(problem.supernode, problem.graph.core, pairs, together, unsaid)
+    prices = soft.votes * rng.uniform(0.1, 3.0, size=soft.votes.size)
+    return replace(problem, soft=soft).priced(prices)
+
+
+@pytest.mark.parametrize("soft", [False, True])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("density", [0.05, 0.5])
 @pytest.mark.parametrize("seed", range(4))
-def test_annealing_the_inertia_makes_the_moves_of_its_twin(seed, density, dtype):
+def test_annealing_the_objective_makes_the_moves_of_its_twin(seed, density, dtype, soft):
     problem, colours = random_problem(seed, n=20, k=4, density=density, dtype=dtype)
+    problem = with_soft(problem, seed) if soft else problem
     twin = Twin(problem, colours, seed)
     twin.run(20, **SCHEDULE)
     # The end, in which the last conflicts vanish, is a tenth as long.
@@ -110,6 +137,16 @@ def test_the_share_of_the_blocked_counts_whoever_is_nearer_to_another_centroid()
     assert blocked_share(problem, np.array([0, 0, 0, 1, 1, 1], np.int32)) == pytest.approx(1 / 3)
     free = Problem.build(X, n_clusters=2)
     assert blocked_share(free, np.array([0, 0, 0, 1, 1, 1], np.int32)) == 0.0
+
+
+def test_whoever_soft_pairs_hold_is_not_blocked():
+    X = np.array([[0.0], [0.1], [0.2], [9.0], [9.1], [0.15]])
+    hard = Constraints(cannot_link=[(0, 5), (3, 5)])
+    soft = Constraints(soft_must_link=[(4, 5)])
+    problem = Problem.build(X, hard | soft, n_clusters=2)
+    colours = np.array([0, 0, 0, 1, 1, 1], np.int32)
+    shares = [blocked_share(problem.priced(np.array([price])), colours) for price in (1.0, 1e3)]
+    assert shares == [pytest.approx(1 / 3), 0.0]
 
 
 def test_only_blocked_clusterings_that_differ_are_glassy():

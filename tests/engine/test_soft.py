@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import itertools
 from dataclasses import replace
 
@@ -10,6 +11,7 @@ import pytest
 
 from kempe import KSKM, Constraints, InfeasibleConstraintsError, KempeKMeans, _core
 from kempe.engine import MemeticParams
+from kempe.engine.annealing import AnnealingDescent
 from kempe.engine.climb import SHARES, Climb
 from kempe.engine.pricing import effective_variance
 from kempe.engine.sequential import SequentialDescent
@@ -17,6 +19,7 @@ from kempe.problem import Problem
 from kempe.proof.certify import certify
 from kempe.search.callbacks import Callbacks
 from kempe.search.descent import Context
+from kempe.sizes import SizeLimits
 from kempe.soft_pairs import SoftPairs
 
 LONG = 1e9
@@ -104,6 +107,79 @@ def test_a_descent_ends_where_no_merging_of_two_clusters_frees_one_for_another_v
             merged[v] = b
             if problem.is_proper(merged) and len(set(merged)) == problem.n_clusters:
                 assert objective(problem, merged) >= value * (1 - 1e-9) - 1e-12
+
+
+LARGEST_GROUP, MOST_IN_VAIN = 64, 12
+
+
+def grown_groups(problem: Problem, colours, v: int, to: int):
+    """All groups that grow from a vertex between its cluster and another, each as colours.
+
+    Whoever a hard pair keeps out comes along, then the tied vertex that costs least at the
+    centroids as they are. Everything is measured anew.
+    """
+    sides = {int(colours[v]): to, to: int(colours[v])}
+    costs = problem.costs(problem.means(colours)[0])
+    edges = {
+        frozenset(map(int, edge)) for edge in zip(*problem.graph.matrix.nonzero(), strict=True)
+    }
+    tied = [(int(a), int(b)) for a, b in zip(problem.soft.first, problem.soft.second, strict=True)]
+
+    def swapped(group):
+        moved = colours.copy()
+        for u in group:
+            moved[u] = sides[int(colours[u])]
+        return moved
+
+    def closed(group):
+        group = list(group)
+        for u in group:
+            group += [
+                w
+                for w in range(problem.n_supernodes)
+                if w not in group
+                and int(colours[w]) == sides[int(colours[u])]
+                and frozenset((u, w)) in edges
+            ]
+        return group
+
+    def marginal(group, u):
+        switched = costs[u, sides[int(colours[u])]] - costs[u, colours[u]]
+        return switched + problem.price(swapped([*group, u])) - problem.price(swapped(group))
+
+    group, best, size = closed([v]), objective(problem, colours), 0
+    while len(group) <= LARGEST_GROUP:
+        moved = swapped(group)
+        yield moved
+        if len(set(moved)) == problem.n_clusters and objective(problem, moved) < best:
+            best, size = objective(problem, moved), len(group)
+        near = {b if a in group else a for a, b in tied if (a in group) != (b in group)}
+        near = [u for u in near if int(colours[u]) in sides]
+        if not near or len(group) >= size + MOST_IN_VAIN:
+            return
+        group = closed([*group, min(near, key=lambda u: marginal(group, u))])
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_descent_ends_where_no_group_grown_from_a_vertex_lowers_the_objective(seed):
+    problem = soft_problem(seed, largest=20)
+    colours = None if problem is None else start_of(problem, seed)[0]
+    if colours is None:
+        pytest.skip("no start")
+    search = _core.SequentialSearch(problem.core, problem.n_clusters)
+    found = search.descend(colours, _core.Stopper(LONG))
+    value = objective(problem, found)
+    centroids, pulls = problem.means(found)[0], problem.pulls(found)
+    costs = problem.costs(centroids)
+    dear = problem.prices != 0
+    for v in np.union1d(problem.soft.first[dear], problem.soft.second[dear]):
+        for c in set(range(problem.n_clusters)) - {int(found[v])}:
+            own = found[v]
+            if pulls[v, c] <= 0 and pulls[v, own] >= 0 and costs[v, c] >= costs[v, own]:
+                continue  # nothing there is to its liking
+            for moved in grown_groups(problem, found, int(v), c):
+                if len(set(moved)) == problem.n_clusters:
+                    assert objective(problem, moved) >= value * (1 - 1e-9) - 1e-12
 
 
 def _at(centroids):
@@ -270,6 +346,117 @@ def test_hard_pairs_always_hold_and_decide_soft_ones():
     assert model.labels_[0] == model.labels_[1] != model.labels_[2]
     told = {(row["first"], row["second"]) for _, row in model.result_.violated.iterrows()}
     assert {(0, 1), (0, 2)} <= told
+
+
+def broken_by_labels(X, known: Constraints, model) -> float:
+    """Inertia of labels, and the price of every pair of rows that they break, one by one."""
+    labels, total = model.labels_, 0.0
+    for c in np.unique(labels):
+        members = X[labels == c]
+        total += float(((members - members.mean(axis=0)) ** 2).sum())
+    price = model.result_.broken.pair_price
+    for pairs, confidence, together in (
+        (known.soft.must_link, known.soft.must_link_confidence, True),
+        (known.soft.cannot_link, known.soft.cannot_link_confidence, False),
+    ):
+        for (a, b), sure in zip(pairs, confidence, strict=True):
+            odds = price.assumed if np.isnan(sure) else np.log(sure / (1 - sure))
+            total += price.unit * odds * ((labels[a] == labels[b]) != together)
+    return total
+
+
+@pytest.mark.parametrize("options", [{}, {"size_min": 40}, {"soft_price": 2.0}])
+@pytest.mark.parametrize("hard", [False, True])
+def test_the_objective_has_the_price_of_every_pair_of_rows_that_is_broken(options, hard):
+    """Those that hard pairs decide, and those that contradict each other, as well."""
+    X, hidden, pairs, together, _ = blobs(6, n=180, pairs=600)
+    rng = np.random.default_rng(0)
+    told = pairs[:60][hidden[pairs[:60, 0]] == hidden[pairs[:60, 1]]]
+    apart = pairs[:60][hidden[pairs[:60, 0]] != hidden[pairs[:60, 1]]]
+    sure = None if options.get("soft_price") else rng.uniform(0.6, 0.95, size=20)
+    known = Constraints(
+        soft_must_link=np.concatenate([pairs[together], pairs[:20]]),
+        soft_cannot_link=np.concatenate([pairs[~together], pairs[:20]]),
+    ) | Constraints(soft_must_link=pairs[20:40], soft_must_link_confidence=sure)
+    known = (Constraints(told, apart) if hard else Constraints()) | known
+    model = KempeKMeans(4, random_state=0, **options).fit(X, constraints=known)
+    _, broken = known.decided()
+    assert (broken > 0) == hard
+    assert model.objective_ == pytest.approx(broken_by_labels(X, known, model), rel=1e-9)
+    assert model.objective_ - model.inertia_ == pytest.approx(model.result_.violated["price"].sum())
+    assert model.result_.statistics.best_objective[-1] == pytest.approx(model.objective_)
+
+
+def tight_and_soft(seed, n=100, density=0.1):
+    """Cannot-link pairs that leave little room for four clusters, and soft ones, often wrong."""
+    rng = np.random.default_rng(seed)
+    hidden = rng.integers(4, size=n)
+    first, second = np.triu_indices(n, 1)
+    hard = (hidden[first] != hidden[second]) & (rng.random(first.size) < density)
+    soft = ~hard & (rng.random(first.size) < 0.05)
+    together = (hidden[first] == hidden[second]) ^ (rng.random(first.size) < 0.3)
+    pairs = np.column_stack([first, second])
+    known = Constraints(
+        cannot_link=pairs[hard],
+        soft_must_link=pairs[soft & together],
+        soft_cannot_link=pairs[soft & ~together],
+    )
+    return rng.normal(size=(n, 3)), known
+
+
+def annealed_or_not(X, known):
+    """Models that anneal where that is due, in one thread and in two, and one that never does."""
+    never = MemeticParams(annealing=False)
+    models = []
+    for params, n_jobs in ((None, 1), (None, 2), (never, 1)):
+        model = KempeKMeans(4, soft_price=0.3, params=params, random_state=0, n_jobs=n_jobs)
+        models.append(model.fit(X, constraints=known))
+        assert known.without_soft().violations(model.labels_).cannot_link.size == 0
+    return models
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
+def test_tight_problems_are_annealed_with_soft_pairs_as_without(seed):
+    X, known = tight_and_soft(seed)
+    problem = Problem.build(X, known, n_clusters=4)
+    assert problem.graph.is_tight(4)
+    assert isinstance(MemeticParams().plan(problem).descent, AnnealingDescent)
+    model, threads, plain = annealed_or_not(X, known)
+    np.testing.assert_array_equal(model.labels_, threads.labels_)
+    assert model.objective_ < 0.99 * plain.objective_
+
+
+@pytest.mark.slow
+def test_glassy_problems_are_annealed_with_soft_pairs_as_without():
+    X, known = tight_and_soft(1, n=150, density=0.06)
+    model, threads, plain = annealed_or_not(X, known)
+    assert "anneal" in model.result_.statistics.kind
+    np.testing.assert_array_equal(model.labels_, threads.labels_)
+    assert model.objective_ < 0.99 * plain.objective_
+
+
+def test_limits_on_sizes_are_not_annealed():
+    X, known = tight_and_soft(0)
+    limits = SizeLimits.of(2, None, len(X), 4)
+    problem = Problem.build(X, known, n_clusters=4, limits=limits)
+    plan = MemeticParams(annealing=True).plan(problem)
+    assert isinstance(plan.descent, SequentialDescent)
+
+
+def test_ctrl_c_ends_a_fit_with_soft_pairs_and_keeps_the_best():
+    X, known = noisy_pairs()
+
+    class Impatient(Callbacks):
+        def on_iteration(self, state):
+            if state.iteration >= 2:
+                _thread.interrupt_main()
+
+    model = KempeKMeans(4, random_state=0, max_mutations=10**6, n_init=2, callbacks=Impatient())
+    model.fit(X, **known)
+    assert model.result_.stop_reason == "interrupted"
+    assert len(model.result_.violated) > 0
+    assert 0 < model.noise_ < 0.5
 
 
 def test_pairs_that_say_the_same_add_up():

@@ -84,6 +84,50 @@ def test_ordered_assignment_is_what_its_definition_says(planted, seed, relaxed):
     np.testing.assert_array_equal(colours, expected)
 
 
+def priced_twin(problem, prices, centroids, order, previous):
+    """One vertex after the other to the cheapest cluster, pairs with the placed ones counted."""
+    colours = np.full(problem.n_supernodes, -1) if previous is None else previous.copy()
+    soft, costs = problem.soft, problem.costs(centroids)
+    for v in order:
+        row = costs[v].copy()
+        for a, b, price in zip(soft.first, soft.second, prices, strict=True):
+            other = b if a == v else a if b == v else v
+            if other != v and colours[other] >= 0:
+                row[colours[other]] -= price
+        taken = colours[problem.graph.matrix[[v]].indices]
+        row[taken[taken >= 0]] = np.inf
+        colours[v] = row.argmin() if np.isfinite(row).any() else -1
+        if colours[v] < 0:
+            return colours, v
+    return colours, -1
+
+
+@pytest.mark.parametrize("again", [False, True])
+@pytest.mark.parametrize("seed", range(20))
+def test_priced_assignment_is_what_its_definition_says(planted, seed, again):
+    case = planted(seed, n_pairs=60, n_clusters=4)
+    rng = np.random.default_rng(seed)
+    pairs = rng.integers(case.problem.n_rows, size=(80, 2))
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+    both = case.problem.constraints | Constraints(
+        soft_must_link=pairs[:40], soft_cannot_link=pairs[40:]
+    )
+    problem = Problem.build(case.problem.rows, both, n_clusters=4)
+    prices = problem.soft.votes * rng.uniform(0.1, 2.0, size=problem.soft.votes.size)
+    centroids = problem.points(rng.choice(problem.n_supernodes, 4, replace=False))
+    order = rng.permutation(problem.n_supernodes).astype(np.int32)
+    previous = None
+    if again:
+        previous = np.empty(problem.n_supernodes, dtype=np.int32)
+        previous[problem.supernode] = case.labels
+    found = _core.priced_assignment(
+        problem.core, problem.soft.core(prices), centroids, order, previous
+    )
+    expected, stuck = priced_twin(problem, prices, centroids, order, previous)
+    assert found[1] == stuck
+    np.testing.assert_array_equal(found[0], expected)
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_saturation_assignment_is_what_its_definition_says(planted, seed):
     problem, centroids, _ = random_case(planted, seed)

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kempe.exact import anneal
-from kempe.problem import Centroids, Colours
+from kempe.problem import Centroids, Colours, Problem
 from kempe.search.descent import Context, Descent
 from kempe.search.empty import costs_at_means
+from kempe.search.result import Solution
 
 
 @dataclass(frozen=True)
@@ -37,12 +38,19 @@ class AnnealingDescent(Descent):
         while not context.stopper.look():
             annealed = _annealed(context, colours, costs_at_means(problem, colours))
             refined = self.inner.descend(context, annealed)
-            # The inertia falls by a share of itself in every turn, so this ends.
-            if not problem.inertia(refined) < problem.inertia(colours) * (1 - 1e-12):
+            # The objective falls by a share of itself in every turn, so this ends.
+            if not _objective(problem, refined) < _objective(problem, colours) * (1 - 1e-12):
                 break
             colours = refined
         return colours
 
 
+def _objective(problem: Problem, colours: Colours) -> float:
+    return Solution.of(problem, colours).objective
+
+
 def _annealed(context: Context, colours: Colours, costs: NDArray[np.float64]) -> Colours:
-    return anneal(context.problem.graph, costs, colours, context.rng, context.stopper)
+    problem = context.problem
+    return anneal(
+        problem.graph, costs, colours, context.rng, context.stopper, soft=problem.soft_in_units
+    )

@@ -39,21 +39,24 @@ ROUNDS = 20
 
 def is_glassy(problem: Problem, solutions: Sequence[Solution]) -> bool:
     """Whether separate searches ended far apart, and constraints are the reason."""
-    inertia = [solution.inertia for solution in solutions]
-    if len(inertia) < 2 or max(inertia) < min(inertia) * (1 + SPREAD):
+    value = [solution.objective for solution in solutions]
+    if len(value) < 2 or max(value) < min(value) * (1 + SPREAD):
         return False
     return all(blocked_share(problem, solution.colours) > BLOCKED for solution in solutions)
 
 
 def blocked_share(problem: Problem, colours: Colours) -> float:
-    """Give the share of constrained supernodes that are nearer to another centroid."""
+    """Give the share of constrained supernodes that would rather be in another cluster.
+
+    That is a nearer one, or one that soft pairs make cheaper.
+    """
     constrained = np.flatnonzero(problem.graph.degree)
     if not constrained.size:
         return 0.0
     centroids, _ = problem.means(colours)
-    costs = problem.costs(centroids)[constrained]
+    costs = (problem.costs(centroids) - problem.pulls(colours))[constrained]
     own = costs[np.arange(constrained.size), colours[constrained]]
-    return float(np.mean(costs.min(axis=1) < own * (1 - 1e-9)))
+    return float(np.mean(costs.min(axis=1) < own - 1e-9 * np.abs(own)))
 
 
 def annealed(context: Context, otherwise: Colours) -> Colours:

@@ -135,9 +135,9 @@ class MemeticParams:
         problem
             The problem to search.
         """
-        # Annealing knows neither soft pairs nor limits on sizes.
-        plain = problem.soft is None and problem.limits is None
-        annealed = plain and self._anneals(problem)
+        # Annealing does not know limits on sizes.
+        anneals = problem.limits is None
+        annealed = anneals and self._anneals(problem)
         descent = SequentialDescent()
         return SearchPlan(
             descent=AnnealingDescent(descent) if annealed else descent,
@@ -146,7 +146,7 @@ class MemeticParams:
             most_failures=0 if annealed else self.most_failures(problem.n_clusters),
             agreement=self.agreement,
             anneals_glass=(
-                self.annealing is None and plain and not annealed and _is_small(problem)
+                self.annealing is None and anneals and not annealed and _is_small(problem)
             ),
             saturation_rounds=self.rounds(problem.graph.n_edges, problem.n_supernodes),
             exhaustive_start=self.exhaustive_start,

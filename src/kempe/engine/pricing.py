@@ -62,7 +62,11 @@ class Pricing:
         colours
             A clustering to go on from.
         """
-        colours = _improved(context, colours)
+        priced = self._priced(context, _improved(context, colours))
+        labels = priced.problem.labels(priced.colours)
+        return replace(priced, problem=priced.problem.counting_all(priced.pair_price, labels))
+
+    def _priced(self, context: Context, colours: Colours) -> Priced:
         soft = soft_of(context.problem)
         if self.price is not None:
             return _at(context, colours, PairPrice(self.price, 1.0))

@@ -7,6 +7,8 @@ pairs, at a price, and returns only proper ones.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -30,6 +32,7 @@ def anneal(
     stopper: _core.Stopper,
     *,
     patience: int = 1,
+    soft: Callable[[float], _core.SoftPairs | None] = lambda unit: None,
 ) -> Colours:
     """Look for a cheaper proper colouring, whether or not Kempe swaps lead there.
 
@@ -41,9 +44,12 @@ def anneal(
         A proper colouring, returned if none cheaper is found.
     patience
         Cool so many times as slowly, which finds cheaper colourings on larger graphs.
+    soft
+        Gives the pairs that may be broken, if there are any, at prices in some unit.
     """
     above = costs - costs.min(axis=1, keepdims=True)
-    above /= float(above[np.isfinite(above)].mean()) or 1.0
+    unit = float(above[np.isfinite(above)].mean()) or 1.0
+    above /= unit
     return _core.anneal(
         graph.core,
         above,
@@ -55,4 +61,5 @@ def anneal(
         EXPENSIVE,
         int(rng.integers(2**63)),
         stopper,
+        soft(unit),
     )

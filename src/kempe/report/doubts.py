@@ -140,21 +140,12 @@ def changes_of_moves(
     with np.errstate(divide="ignore", invalid="ignore"):
         left = distance[every, own] * weight * total[own] / rest
     change = distance * (weight[:, None] * total / (total + weight[:, None])) - left[:, None]
-    pull = _pulls(problem, colours, vertices)
+    pull = problem.pulls(colours)[vertices]
     change += pull[every, own][:, None] - pull
     change[np.bincount(colours)[own] == 1] = np.inf
     change[every, own] = np.inf
     change[_by_cluster(problem.graph.matrix, problem, colours, vertices) > 0] = np.inf
     return change
-
-
-def _pulls(problem: Problem, colours: Colours, vertices: NDArray[np.int32]) -> NDArray[np.float64]:
-    """Add up the prices that draw supernodes to each cluster, less those that keep them away."""
-    soft, prices, size = problem.soft, problem.prices, problem.n_supernodes
-    assert soft is not None
-    assert prices is not None
-    once = sparse.csr_array((prices, (soft.first, soft.second)), shape=(size, size))
-    return _by_cluster(sparse.csr_array(once + once.T), problem, colours, vertices)
 
 
 def _by_cluster(

@@ -101,7 +101,7 @@ def _price(
         sample_weight=problem.row_weight,
     )
     if pair_price is not None and freed.soft is not None:
-        freed = freed.priced(pair_price.of_supernodes(freed.soft))
+        freed = freed.priced(pair_price.of_supernodes(freed.soft)).counting_all(pair_price, labels)
     after, lower = _descended(freed, labels)
     return Price(kind, *pair, objective - lower, int((after != labels).sum()))
 

@@ -306,7 +306,8 @@ def _problem(
     price = None if result.broken is None else result.broken.pair_price
     if problem.soft is None or price is None:
         return problem
-    return problem.priced(price.of_supernodes(problem.soft))
+    priced = problem.priced(price.of_supernodes(problem.soft))
+    return priced.counting_all(price, problem.labels(colours))
 
 
 def _ids(given: Any, constraints: Constraints) -> Any:
