@@ -2,8 +2,13 @@
 
 Installs nothing. What is missing is left out, and it is said how to get it::
 
-    pip install k-means-constrained active-semi-supervised-clustering
-    python benchmarks/alternatives.py --markdown docs/_generated/alternatives.md
+    pip install k-means-constrained active-semi-supervised-clustering gurobipy
+    git clone https://github.com/Behrouz-Babaki/COP-Kmeans
+    git clone https://github.com/phil85/PCCC
+    python benchmarks/alternatives.py --clones . --markdown docs/_generated/alternatives.md
+
+The last two are programs without a package: they are taken from clones. PCCC needs Gurobi, which
+without a licence solves programs of up to 2,000 variables.
 
 Data is what scikit-learn ships, scaled; pairs are made of rows whose true labels are known, two and
 two. Inertia is computed from the labels by this program, so that all are measured alike, and CPU
@@ -12,6 +17,11 @@ time is that of ``fit`` alone.
 
 from __future__ import annotations
 
+import contextlib
+import io
+import random
+import subprocess
+import sys
 import time
 import warnings
 from collections.abc import Callable
@@ -66,6 +76,33 @@ class Package:
     distribution: str
     fit: Callable[[Problem, int], Labels]
 
+    @property
+    def how_to_get_it(self) -> str:
+        """What to type."""
+        return f"pip install {self.distribution}"
+
+    @property
+    def version(self) -> str:
+        """The version that is installed."""
+        return metadata.version(self.distribution)
+
+
+@dataclass(frozen=True)
+class Program(Package):
+    """A program without a package; its distribution is the address of its repository."""
+
+    @property
+    def how_to_get_it(self) -> str:
+        """What to type."""
+        return f"git clone https://github.com/{self.distribution}, then --clones FOLDER"
+
+    @property
+    def version(self) -> str:
+        """The commit of the clone."""
+        folder = Path(str(import_module(self.module).__file__)).parent
+        command = ["git", "-C", str(folder), "rev-parse", "--short", "HEAD"]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
 
 def _kempe(problem: Problem, seed: int) -> Labels:
     model = KempeKMeans(problem.k, random_state=seed)
@@ -96,6 +133,28 @@ def _semi(kind: str) -> Callable[[Problem, int], Labels]:
     return fit
 
 
+def _cop(problem: Problem, seed: int) -> Labels:
+    from copkmeans.cop_kmeans import cop_kmeans
+
+    random.seed(seed)  # it draws from Python's global generator
+    must, cannot = problem.pairs.must_link.tolist(), problem.pairs.cannot_link.tolist()
+    labels, _ = cop_kmeans(problem.X.tolist(), problem.k, must, cannot)
+    if labels is None:
+        raise RuntimeError("it found none")
+    return np.asarray(labels)
+
+
+def _pccc(problem: Problem, seed: int) -> Labels:
+    from pccc import pccc
+
+    pairs = {"ml": problem.pairs.must_link.tolist(), "cl": problem.pairs.cannot_link.tolist()}
+    with contextlib.redirect_stdout(io.StringIO()):  # Gurobi talks about its licence
+        found = pccc(
+            problem.X, problem.k, **pairs, cluster_repositioning="inertia", random_state=seed
+        )
+    return np.asarray(found["labels"])
+
+
 SEMI = ("active_semi_clustering", "active-semi-supervised-clustering")
 PACKAGES = [
     Package("kempe", "kempe", "kempe", _kempe),
@@ -103,6 +162,8 @@ PACKAGES = [
     Package("k-means-constrained", "k_means_constrained", "k-means-constrained", _sized),
     Package("active-semi-supervised-clustering COPKMeans", *SEMI, _semi("COPKMeans")),
     Package("active-semi-supervised-clustering PCKMeans", *SEMI, _semi("PCKMeans")),
+    Program("program COP-K-Means", "copkmeans.cop_kmeans", "Behrouz-Babaki/COP-Kmeans", _cop),
+    Program("program PCCC, Gurobi without licence", "pccc", "phil85/PCCC", _pccc),
 ]
 
 
@@ -154,11 +215,14 @@ def row(package: Package, name: str, seeds: int) -> list[str]:
 def main(
     seeds: Annotated[int, typer.Option(min=1, help="Runs of each package.")] = 3,
     markdown: Annotated[Path | None, typer.Option(help="Write the table here.")] = None,
+    clones: Annotated[Path | None, typer.Option(help="Folder with clones of programs.")] = None,
 ) -> None:
     """Measure all packages that are installed, and say how to install the others."""
-    missing = {package.distribution for package in PACKAGES if not is_there(package)}
-    there = [package for package in PACKAGES if package.distribution not in missing]
-    versions = {p.distribution: metadata.version(p.distribution) for p in there}
+    if clones is not None:
+        sys.path[:0] = [str(path) for path in clones.iterdir() if path.is_dir()]
+    missing = {package.how_to_get_it for package in PACKAGES if not is_there(package)}
+    there = [package for package in PACKAGES if package.how_to_get_it not in missing]
+    versions = {p.distribution: p.version for p in there}
     told = ", ".join(f"{name} {version}" for name, version in versions.items())
     header = ["package", "data", "runs with labels", "pairs broken", "inertia", "CPU s"]
     rows = [row(package, name, seeds) for name in SETS for package in there]
@@ -166,8 +230,8 @@ def main(
     show([section])
     if markdown is not None:
         write_markdown(markdown, [section])
-    if missing:
-        typer.echo(f"not installed: pip install {' '.join(sorted(missing))}", err=True)
+    for how in sorted(missing):
+        typer.echo(f"not there: {how}", err=True)
 
 
 def is_there(package: Package) -> bool:

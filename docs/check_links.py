@@ -1,5 +1,7 @@
 """Follow every link inside the built documentation: files exist, and have the anchors.
 
+Images must be described in words, too, and every page must have the icon of the site.
+
 ``make docs`` runs it: ``python docs/check_links.py docs/_build/html``.
 """
 
@@ -13,14 +15,22 @@ from urllib.parse import unquote, urlsplit
 
 
 class _Page(HTMLParser):
-    """Collects links and anchors."""
+    """Collects links and anchors, and what those miss who cannot see."""
 
     def __init__(self) -> None:
         super().__init__()
         self.links: list[str] = []
         self.anchors: set[str] = set()
+        self.undescribed: list[str] = []
+        self.has_icon = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        known = dict(attrs)
+        if tag == "img" and not (known.get("alt") or "").strip():
+            self.undescribed.append(known.get("src") or "")
+        if tag == "link" and known.get("rel") == "icon":
+            self.has_icon = True
+            self.links.append(known.get("href") or "")
         for name, value in attrs:
             if value is None:
                 continue
@@ -45,14 +55,44 @@ def broken_links(folder: Path) -> list[str]:
     folder
         Where the pages are; links that leave it are not followed.
     """
-    root = folder.resolve()
-    pages = [page for page in sorted(root.rglob("*.html")) if "_static" not in page.parts]
     return [
-        f"{page.relative_to(root)}: {link}"
-        for page in pages
+        f"{page.relative_to(folder.resolve())}: {link}"
+        for page in _pages(folder)
         for link in dict.fromkeys(_read(page).links)
         if not _leads_somewhere(page, link)
     ]
+
+
+def undescribed_images(folder: Path) -> list[str]:
+    """Give every image without words that stand for it, as the page and the image.
+
+    Parameters
+    ----------
+    folder
+        Where the pages are.
+    """
+    return [
+        f"{page.relative_to(folder.resolve())}: {image}"
+        for page in _pages(folder)
+        for image in _read(page).undescribed
+    ]
+
+
+def pages_without_icon(folder: Path) -> list[str]:
+    """Give every page for whose tab a browser has no icon.
+
+    Parameters
+    ----------
+    folder
+        Where the pages are.
+    """
+    root = folder.resolve()
+    return [str(page.relative_to(root)) for page in _pages(folder) if not _read(page).has_icon]
+
+
+def _pages(folder: Path) -> list[Path]:
+    pages = sorted(folder.resolve().rglob("*.html"))
+    return [page for page in pages if "_static" not in page.parts]
 
 
 def _leads_somewhere(page: Path, link: str) -> bool:
@@ -71,5 +111,10 @@ def _leads_somewhere(page: Path, link: str) -> bool:
 
 
 if __name__ == "__main__":
-    found = broken_links(Path(sys.argv[1]))
-    sys.exit("\n".join(["Links that lead nowhere:", *found]) if found else 0)
+    built = Path(sys.argv[1])
+    wrong = {
+        "Links that lead nowhere:": broken_links(built),
+        "Images without words:": undescribed_images(built),
+        "Pages without an icon:": pages_without_icon(built),
+    }
+    sys.exit("\n".join(line for what, found in wrong.items() if found for line in [what, *found]))

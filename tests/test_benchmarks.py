@@ -6,9 +6,11 @@ import csv
 import importlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
@@ -510,7 +512,61 @@ def test_alternatives_measure_what_is_installed_and_name_the_rest(script, capsys
     alternatives.main(seeds=1)
     shown = capsys.readouterr()
     assert "0 of 435" in shown.out
-    assert "pip install active-semi-supervised-clustering k-means-constrained" in shown.err
+    for wanted in (
+        "pip install active-semi-supervised-clustering",
+        "pip install k-means-constrained",
+        "git clone https://github.com/Behrouz-Babaki/COP-Kmeans, then --clones FOLDER",
+        "git clone https://github.com/phil85/PCCC, then --clones FOLDER",
+    ):
+        assert wanted in shown.err
+
+
+# What the two programs without a package look like to their callers; each gives known labels.
+COP_KMEANS = """
+def cop_kmeans(dataset, k, ml=[], cl=[]):
+    if k == 2:
+        return None, None
+    assert isinstance(dataset, list) and ml and cl
+    return [i % k for i in range(len(dataset))], dataset[:k]
+"""
+PCCC_PROGRAM = """
+def pccc(X, n_clusters, ml, cl, **settings):
+    print("a line about a licence")
+    assert settings == {"cluster_repositioning": "inertia", "random_state": 7}
+    return {"labels": [i % n_clusters for i in range(len(X))]}
+"""
+
+
+def test_programs_without_a_package_are_taken_from_clones(script, tmp_path, monkeypatch, capsys):
+    alternatives = script("alternatives")
+    for folder, files in {
+        "COP-Kmeans/copkmeans": {"__init__.py": "", "cop_kmeans.py": COP_KMEANS},
+        "PCCC": {"pccc.py": PCCC_PROGRAM},
+    }.items():
+        (tmp_path / folder).mkdir(parents=True)
+        for name, text in files.items():
+            (tmp_path / folder / name).write_text(text)
+        for command in (["init", "-q"], ["add", "."], ["commit", "-qm", "all"]):
+            who = ["-c", "user.name=x", "-c", "user.email=x@y"]
+            subprocess.run(["git", *who, *command], cwd=tmp_path / folder, check=True)
+    problem = alternatives.Problem.of("iris", 0)
+    monkeypatch.setattr(alternatives, "SETS", {})
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    before = set(sys.modules)
+    try:
+        alternatives.main(seeds=1, clones=tmp_path)
+        shown = capsys.readouterr()
+        assert re.search(r"phil85/PCCC [0-9a-f]{7}", " ".join(shown.out.split()))
+        assert "git clone" not in shown.err
+        expected = [i % 3 for i in range(150)]
+        assert alternatives._cop(problem, 7).tolist() == expected
+        assert alternatives._pccc(problem, 7).tolist() == expected
+        with pytest.raises(RuntimeError, match="it found none"):
+            alternatives._cop(replace(problem, k=2), 7)
+        assert capsys.readouterr().out == ""
+    finally:
+        for name in set(sys.modules) - before:
+            del sys.modules[name]
 
 
 def test_an_alternative_that_fails_is_counted_and_named(script):
