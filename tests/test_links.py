@@ -58,8 +58,10 @@ def test_a_link_that_leads_nowhere_is_found(tmp_path):
 
 
 def test_an_image_without_words_and_a_page_without_an_icon_are_found(tmp_path):
-    (tmp_path / "a.html").write_text('<img src="x.png" alt="a map"><img src="y.png" alt=" ">')
-    (tmp_path / "b.html").write_text('<link rel="icon" href="icon.svg"><img src="z.png">')
+    style = '<link rel="stylesheet" href="style.css">'
+    (tmp_path / "a.html").write_text(f'{style}<img src="x.png" alt="map"><img src="y.png" alt=" ">')
+    (tmp_path / "b.html").write_text(f'{style}<link rel="icon" href="icon.svg"><img src="z.png">')
+    (tmp_path / "report.html").write_text('<style>p { color: red }</style><img src="a_thumb.png">')
     assert undescribed_images(tmp_path) == ["a.html: y.png", "b.html: z.png"]
     assert pages_without_icon(tmp_path) == ["a.html"]
     assert "b.html: icon.svg" in broken_links(tmp_path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import shutil
@@ -114,9 +115,14 @@ def page(tmp_path_factory):
 def seen(request, page):
     """What a browser shows at each width, in light or dark."""
     folder, text = page
+    return request.param, told_by_browser(text, LOOK, request.param, folder / request.param)
+
+
+def told_by_browser(text, look, scheme, folder):
+    """Open a page at each width, with a script that looks at it, and give what that tells."""
     frames = "".join(f'<iframe src="/page" width={w} height=900></iframe>' for w in WIDTHS)
     server = ThreadingHTTPServer(("127.0.0.1", 0), Pages)
-    server.pages = {"/page": text.replace("<main>", LOOK + "<main>"), "/frames": frames}
+    server.pages = {"/page": text.replace("<main>", look + "<main>"), "/frames": frames}
     server.seen = Queue()
     threading.Thread(target=server.serve_forever, daemon=True).start()
     quiet = "--disable-background-networking --disable-component-update --disable-sync"
@@ -124,8 +130,8 @@ def seen(request, page):
         [
             *(BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run"),
             *(*quiet.split(), "--remote-debugging-port=0", "--window-size=1800,1000"),
-            f"--user-data-dir={folder / request.param}",
-            f"--blink-settings=preferredColorScheme={SCHEMES[request.param]}",
+            f"--user-data-dir={folder}",
+            f"--blink-settings=preferredColorScheme={SCHEMES[scheme]}",
             f"http://127.0.0.1:{server.server_port}/frames",
         ],
         stdout=subprocess.DEVNULL,
@@ -137,7 +143,7 @@ def seen(request, page):
         browser.terminate()
         browser.wait()
         server.shutdown()
-    return request.param, sorted(found, key=lambda frame: frame["width"])
+    return sorted(found, key=lambda frame: frame["width"])
 
 
 def test_nothing_fails_and_nothing_is_fetched(seen):
@@ -217,3 +223,41 @@ def test_the_page_prints_on_a4_with_its_colours(page, tmp_path):
     sizes = set(re.findall(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", pdf))
     assert {(round(float(w)), round(float(h))) for w, h in sizes} == {(595, 842)}
     assert 2 <= pdf.count(b"/Type /Page\n") + pdf.count(b"/Type /Page ") <= 6
+
+
+# Notes what is written on the map, and where, each time that it is drawn.
+NAMES = """<script>
+let names = [];
+const write = CanvasRenderingContext2D.prototype.fillText;
+CanvasRenderingContext2D.prototype.fillText = function (text, x, y, ...more) {
+  if (this.canvas.id === "map" && this.font.includes("600")) {
+    names.push({ text, x, y, width: this.measureText(text).width });
+  }
+  return write.call(this, text, x, y, ...more);
+};
+addEventListener("load", () => setTimeout(() => {
+  const map = Chart.getChart("map");
+  names = [];
+  map.draw();
+  const looks = new Set(map.data.datasets.map((set) => set.backgroundColor + set.pointStyle));
+  fetch("/seen", { method: "POST",
+    body: JSON.stringify({ width: innerWidth, names, looks: looks.size }) });
+}, 300));
+</script>"""
+
+
+def test_forty_clusters_are_told_apart_by_names_and_shapes(tmp_path):
+    rng = np.random.default_rng(0)
+    labels = np.arange(1600) % 40
+    X = 7 * rng.normal(size=(40, 4))[labels] + rng.normal(size=(1600, 4))
+    model = KempeKMeans(40, random_state=0, max_mutations=0).fit(X, cannot_link=[(0, 1)])
+    text = model.result_.to_html()
+    for frame in told_by_browser(text, NAMES, "light", tmp_path):
+        names = frame["names"]
+        assert sorted(int(name["text"]) for name in names) == list(range(40))
+        assert frame["looks"] == 40, "colours come again, but with another shape"
+        apart = [
+            abs(a["x"] - b["x"]) >= (a["width"] + b["width"]) / 2 or abs(a["y"] - b["y"]) >= 11
+            for a, b in itertools.combinations(names, 2)
+        ]
+        assert all(apart)

@@ -69,7 +69,23 @@
     if (map.n_broken[i]) text.push(map.n_broken[i] + " broken");
     return text;
   }
-  // Names of the clusters stand over their rows: colours alone do not tell forty of them apart.
+  // Names of the clusters stand over their rows: colours alone do not tell forty of them apart. Where one
+  // would cover another it goes to the nearest place that is free, and a line says where it belongs.
+  const LINE = 13, PLACES = [];
+  for (let down = -4; down <= 4; down++) for (let right = -3; right <= 3; right++) PLACES.push([0.75 * LINE * right, LINE * down]);
+  PLACES.sort(([a, b], [c, d]) => Math.hypot(a, b) - Math.hypot(c, d));
+  function freePlace(x, y, width, taken) {
+    const covers = ([dx, dy]) => taken.some((other) => Math.abs(other.x - x - dx) < (other.width + width) / 2 + 2 && Math.abs(other.y - y - dy) < LINE - 1);
+    const [dx, dy] = PLACES.find((place) => !covers(place)) ?? [0, 0];
+    taken.push({ x: x + dx, y: y + dy, width });
+    return [x + dx, y + dy];
+  }
+  function leader(pen, from, to) {
+    pen.save();
+    pen.lineWidth = 1; pen.strokeStyle = ink().ink;
+    pen.beginPath(); pen.moveTo(...from); pen.lineTo(...to); pen.stroke();
+    pen.restore();
+  }
   const names = {
     id: "names",
     afterDatasetsDraw(chart) {
@@ -83,12 +99,15 @@
         pen.font = `600 12px ${Chart.defaults.font.family}`;
         pen.textAlign = "center"; pen.textBaseline = "middle"; pen.lineWidth = 3; pen.lineJoin = "round";
         pen.strokeStyle = ink().card; pen.fillStyle = ink().ink;
+        const taken = [];
         chart.data.datasets.forEach((set, k) => {
           const points = set.isPairs ? [] : chart.getDatasetMeta(k).data;
           if (!points.length) return;
-          const x = points.reduce((sum, point) => sum + point.x, 0) / points.length;
-          const y = points.reduce((sum, point) => sum + point.y, 0) / points.length;
+          const middle = (of) => points.reduce((sum, point) => sum + point[of], 0) / points.length;
           const text = set.label.length > 18 ? set.label.slice(0, 17) + "…" : set.label;
+          const home = [middle("x"), middle("y")];
+          const [x, y] = freePlace(...home, pen.measureText(text).width, taken);
+          if (Math.hypot(x - home[0], y - home[1]) > LINE) leader(pen, home, [x, y]);
           pen.strokeText(text, x, y); pen.fillText(text, x, y);
         });
       }
