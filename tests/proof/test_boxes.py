@@ -69,7 +69,10 @@ def test_a_claim_is_refused_just_below_what_a_position_takes(seed):
     grid = np.stack(np.meshgrid(*[np.linspace(-3, 3, 61)] * 2), axis=-1).reshape(-1, 2)
     highest = max(phi(cover, y) for y in grid)
     cover.most = 1.05 * highest
-    cover.prove()
+    shares: list[float] = []
+    cover.prove(shares.append)
+    assert shares == sorted(shares)
+    assert 0 <= shares[0] <= shares[-1] <= 1
     cover.most = 0.999 * highest
     with pytest.raises(CertificateError, match="more than is claimed"):
         cover.prove()

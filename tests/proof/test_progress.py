@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from kempe.proof import OptimalityCertificate, ProofCallbacks, ProofState
+from kempe import certify
+from kempe.proof import OptimalityCertificate, ProofCallbacks, ProofState, progress
 from kempe.proof.progress import ProofBar, ProofCallbackList, display
 
 
@@ -71,3 +72,15 @@ def test_the_bar_is_full_when_the_gap_is_closed_or_the_time_is_over():
 @pytest.mark.parametrize(("verbose", "shown"), [(0, 0), (1, 1), (2, 1)])
 def test_verbosity_shows_a_bar(verbose, shown):
     assert len(display(verbose, None, 1e-4)) == shown
+
+
+@pytest.mark.parametrize(
+    ("verbose", "after", "shown"), [(0, -1, False), (1, -1, True), (1, 60, False)]
+)
+def test_a_check_that_takes_long_shows_how_far_it_is(capsys, monkeypatch, verbose, after, shown):
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    certificate = certify(X, n_clusters=3, time_limit=5.0, random_state=0)
+    monkeypatch.setattr(progress, "SHOWN_AFTER", after)
+    proven = certificate.verify(X, verbose=verbose)
+    assert proven.lower_bound == certificate.lower_bound
+    assert ("checking 40 rows" in capsys.readouterr().err) == shown

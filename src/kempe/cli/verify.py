@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kempe.cli.console import check_outputs, note
+from kempe.cli.console import check_outputs, note, on_terminal
 from kempe.cli.data import read_with_constraints
 from kempe.cli.options import Json, PairOptions, Quiet, SizeOptions, TableOptions
 
@@ -44,7 +44,11 @@ def verify(
     claimed = OptimalityCertificate.load(certificate)
     given, constraints = read_with_constraints(table, pairs)
     proven = claimed.verify(
-        given.rows, constraints=constraints, sample_weight=given.weights, **sizes.given
+        given.rows,
+        constraints=constraints,
+        sample_weight=given.weights,
+        verbose=int(not quiet and on_terminal()),
+        **sizes.given,
     )
     if json:
         print_json(proven, optimal=proven.gap <= gap)  # whatever gap the file was content with

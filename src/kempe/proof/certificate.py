@@ -161,6 +161,7 @@ class OptimalityCertificate:
         sample_weight: ArrayLike | None = None,
         size_min: ArrayLike | None = None,
         size_max: ArrayLike | None = None,
+        verbose: int = 0,
     ) -> Verification:
         """Check the whole proof against the data; nothing in the certificate is trusted.
 
@@ -168,6 +169,8 @@ class OptimalityCertificate:
         ----------
         X, must_link, cannot_link, constraints, sample_weight, size_min, size_max
             Those for which the certificate was made.
+        verbose
+            1 shows a progress bar, with the time that is left, if the check takes long.
 
         Raises
         ------
@@ -175,13 +178,15 @@ class OptimalityCertificate:
             If the certificate is for other data, or if a step of the proof does not hold.
         """
         from kempe.proof.checking import check
+        from kempe.proof.progress import checking_bar
 
         pairs = as_constraints(must_link, cannot_link, constraints)
         rows, weights = data_arrays(X, sample_weight)
         pairs.check_rows(rows.shape[0])
         limits = SizeLimits.of(size_min, size_max, rows.shape[0], self.n_clusters)
         sizes = None if limits is None else (limits.least, limits.most)
-        return check(self, rows, weights, pairs.must_link, pairs.cannot_link, sizes)
+        with checking_bar(self, verbose) as report:
+            return check(self, rows, weights, pairs.must_link, pairs.cannot_link, sizes, report)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the certificate to a file: numbers only, nothing in it is ever executed.

@@ -42,7 +42,7 @@ WHOLE_UP_TO, PRESOLVE_UP_TO = 6000, 20_000
 WHOLE_TIME_SHARE = 0.5
 # Of the time there is, the parts that a search for labels and the presolve may take. Where one
 # matrix cannot hold all groups, a better bound is worth more than slightly better labels.
-SEARCH_SHARE, LARGE_SEARCH_SHARE, PRESOLVE_SHARE = 0.5, 0.1, 0.2
+SEARCH_SHARE, LARGE_SEARCH_SHARE, PRESOLVE_SHARE = 0.5, 0.05, 0.2
 # The share of the time that prices of groups may take: nearly all where the groups lie in so few
 # effective dimensions that boxes cover them, else as much as a trial needs. Where they leave a
 # larger gap than this, parts are bounded too.
@@ -230,7 +230,12 @@ def _check_labels(problem: Problem, labels: NDArray[np.int32]) -> None:
 
 def _check_seconds(n_groups: int) -> float:
     """Estimate how long the check of a node takes."""
-    return 2e-3 + 4e-10 * n_groups**3
+    return 2e-3 + 2e-10 * n_groups**3
+
+
+def _first_seconds(n_groups: int) -> float:
+    """Estimate how long it takes to begin a part: its matrices and its first multipliers."""
+    return 2e-3 + 6e-10 * n_groups**3
 
 
 class _Proof:
@@ -335,14 +340,14 @@ class _Proof:
         slowdown = self._slowdown()
         size = part_size(n_groups, k, self._stopper.remaining / slowdown)
         parts = self._strata(-(-n_groups // size)).rows(self._problem)
-        # Beginning a part takes about as long as checking it.
-        each = 2 * slowdown * _check_seconds(size)
-        overhead = len(parts) * each
+        first, check = slowdown * _first_seconds(size), slowdown * _check_seconds(size)
         grace = self._stopper.child(self._stopper.remaining + GRACE, overtime=True)
         for number, rows in enumerate(parts):
+            to_come = len(parts) - number
+            overhead = to_come * first + len(parts) * check
             left = max(0.0, self._stopper.remaining - overhead)
-            share = self._stopper.child(left / (len(parts) - number))
-            if self._ended or grace.look() or grace.remaining < self._check_time() + each:
+            share = self._stopper.child(first + left / to_come)
+            if self._ended or grace.look() or grace.remaining < self._check_time() + first + check:
                 return
             tree = part_tree(
                 self._problem,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from contextlib import ExitStack
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
 
     from kempe.proof.certificate import OptimalityCertificate
     from kempe.search.bar import LiveBar, NotebookBar
+
+# Seconds after which a check shows how far it is: most take less.
+SHOWN_AFTER = 2.0
 
 
 @dataclass(frozen=True)
@@ -190,3 +194,37 @@ def _percent(gap: float) -> str:
 def display(verbose: int, time_limit: float | None, gap: float) -> list[ProofCallbacks]:
     """Give the callbacks for a level of verbosity: 0 shows nothing, more a progress bar."""
     return [ProofBar(time_limit, gap)] if verbose else []
+
+
+class _CheckingBar:
+    """Progress bar of a check, shown from the first report on that comes late enough."""
+
+    def __init__(self, certificate: OptimalityCertificate) -> None:
+        self._about = f"checking {certificate.labels.size:,} rows"
+        self._started = time.perf_counter()
+        self.progress: LiveBar | NotebookBar | None = None
+
+    def report(self, share: float) -> None:
+        """Move the bar."""
+        if self.progress is None:
+            if time.perf_counter() - self._started < SHOWN_AFTER:
+                return
+            from kempe.search.bar import live_bar
+
+            self.progress = live_bar(None, math.inf)
+            self._task = self.progress.add_task(self._about, total=1.0, state="")
+            self.progress.start()
+        self.progress.update(self._task, completed=share, state=f"{100 * share:.0f} %")
+
+
+@contextmanager
+def checking_bar(
+    certificate: OptimalityCertificate, verbose: int
+) -> Iterator[Callable[[float], None]]:
+    """Give what a check reports to: a progress bar that goes away with it, or nothing."""
+    bar = _CheckingBar(certificate)
+    try:
+        yield bar.report if verbose else lambda share: None
+    finally:
+        if bar.progress is not None:
+            bar.progress.stop()

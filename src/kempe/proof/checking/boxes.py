@@ -21,6 +21,7 @@ g(m) of that. A group is left out only where it does not pay by more than that.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,6 +40,8 @@ OPERATIONS, OPERANDS = 200, 64
 LEVELS, STILL_MATTER = 8, 0.75
 # Groups by which the coordinate is chosen that is halved.
 LOOKED_AT = 512
+# Boxes between two reports.
+REPORT_EVERY = 256
 
 
 @dataclass
@@ -171,8 +174,8 @@ class Cover:
             self.hub[hub] = number
             self.apart[number, others] = True
 
-    def prove(self) -> None:
-        """Split boxes until each is done."""
+    def prove(self, report: Callable[[float], None] = lambda share: None) -> None:
+        """Split boxes until each is done; report which share of them is."""
         paying = np.flatnonzero(self.p > 0)
         if not paying.size:
             return
@@ -180,10 +183,17 @@ class Cover:
         corners = self.x[paying].min(axis=0), self.x[paying].max(axis=0)
         empty = _Sum(0.0, np.zeros(self.x.shape[1]), 0.0)
         waiting = [self._box(*corners, paying, empty, _Size(), 0)]
-        for _ in range(MOST_BOXES):
+        done = 0.0
+        for number in range(MOST_BOXES):
             if not waiting:
                 return
-            waiting += self._looked_at(waiting.pop())
+            box = waiting.pop()
+            smaller = self._looked_at(box)
+            waiting += smaller
+            # A level has two boxes for each of the level above.
+            done += 0.0 if smaller else 0.5**box.depth
+            if number % REPORT_EVERY == 0:
+                report(done)
         raise CertificateError("the proof by boxes is too long")
 
     def _looked_at(self, box: _Box) -> list[_Box]:

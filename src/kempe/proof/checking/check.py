@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,7 @@ def check(
     must_link: NDArray[Any],
     cannot_link: NDArray[Any],
     limits: Limits | None = None,
+    report: Callable[[float], None] = lambda share: None,
 ) -> Verification:
     """Prove the bound of a certificate, or raise ``CertificateError`` with the reason.
 
@@ -46,6 +47,8 @@ def check(
         Pairs of row numbers, of shape (m, 2).
     limits
         Fewest and most rows of each cluster, if there are any.
+    report
+        Told now and then which share of the proof is checked.
     """
     k = certificate.n_clusters
     inputs = X, weights, must_link, cannot_link, k
@@ -53,7 +56,7 @@ def check(
         raise CertificateError(
             "the certificate is for other data, weights, constraints, sizes or number of clusters"
         )
-    proven = prove(*inputs, certificate.labels, certificate.parts, limits)
+    proven = prove(*inputs, certificate.labels, certificate.parts, limits, report)
     claimed, inertia = certificate.lower_bound, certificate.inertia
     require(
         abs(inertia - proven.inertia) <= CLAIM * proven.inertia,
@@ -75,6 +78,7 @@ def prove(
     labels: NDArray[Any],
     parts: Sequence[Part],
     limits: Limits | None = None,
+    report: Callable[[float], None] = lambda share: None,
 ) -> Verification:
     """Prove what labels and trees show: an inertia, rounded up, and a lower bound, rounded down.
 
@@ -96,6 +100,8 @@ def prove(
         The tree of each part of the data.
     limits
         Fewest and most rows of each cluster, if there are any.
+    report
+        Told now and then which share of the proof is checked.
     """
     require(n_clusters >= 1, f"{n_clusters} clusters")
     require(bool(np.isfinite(X).all()), "the data is not finite")
@@ -106,13 +112,20 @@ def prove(
     upper = inertia_at_most(X, weights, labels)
     facts = Facts.given(X.shape[0], must_link, cannot_link)
     _check_disjoint(parts, X.shape[0])
-    values = []
+    values, done, n_nodes = [], 0, sum(len(part.nodes) for part in parts)
     for part in parts:
         own = np.zeros_like(weights)
         own[part.rows] = weights[part.rows]
-        values.append(value_of_tree(part.nodes, facts, Problem(X, own, n_clusters, upper)))
+        problem = Problem(X, own, n_clusters, upper)
+        own_report = _shares(done, n_nodes, report)
+        values.append(value_of_tree(part.nodes, facts, problem, own_report))
+        done += len(part.nodes)
     lower = min(upper, math.fsum(values) * (1 - rounding.EPSILON))
-    return Verification(lower, upper, sum(len(part.nodes) for part in parts))
+    return Verification(lower, upper, n_nodes)
+
+
+def _shares(done: int, n_nodes: int, report: Callable[[float], None]) -> Callable[[float], None]:
+    return lambda nodes: report((done + nodes) / n_nodes)
 
 
 def _check_labels(

@@ -25,6 +25,7 @@ Rounding
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -38,7 +39,9 @@ from kempe.proof.nodes import Prices
 MOST_HUBS = 32
 
 
-def price_bound(prices: Prices, facts: Facts, groups: Groups) -> float:
+def price_bound(
+    prices: Prices, facts: Facts, groups: Groups, report: Callable[[float], None]
+) -> float:
     """Bound a node by the theorem."""
     problem, n = groups.problem, groups.n
     unit = power(prices.scale) - problem.unit
@@ -48,7 +51,8 @@ def price_bound(prices: Prices, facts: Facts, groups: Groups) -> float:
     require(bool((abs(own) < 1 / TINY).all()) and most < 1 / TINY, "prices are too large")
     points, turned = _turned(groups)
     units = _units(prices, facts, groups)
-    Cover(points, groups.about.weights, own, units, _hubs(prices, facts, groups), most).prove()
+    hubs = _hubs(prices, facts, groups)
+    Cover(points, groups.about.weights, own, units, hubs, most).prove(report)
     total = math.fsum([*own.tolist(), *[-most] * problem.k])
     size = math.fsum(abs(own).tolist()) + problem.k * most
     return groups.inertia_at_least(total - gamma(16) * size, turned)

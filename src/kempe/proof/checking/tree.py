@@ -7,7 +7,7 @@ inertia on the rows of the part, or is no better than the labels.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -20,16 +20,22 @@ from kempe.proof.checking.spectrum import spectral_bound
 from kempe.proof.nodes import Node, RowPair
 
 
-def value_of_tree(nodes: Sequence[Node], facts: Facts, problem: Problem) -> float:
-    """Replay a tree from the root, then combine the values of children from the leaves."""
+def value_of_tree(
+    nodes: Sequence[Node], facts: Facts, problem: Problem, report: Callable[[float], None]
+) -> float:
+    """Replay a tree from the root, then combine the values of children from the leaves.
+
+    What is reported is how many nodes are done, and which share of the next one.
+    """
     children = _children(nodes)
     known = {0: facts}
     values = np.zeros(len(nodes))
     for number, node in enumerate(nodes):
         own = known.pop(number).copy()
+        report(number)
         try:
             _check_given(node, [nodes[child] for child in children[number]])
-            values[number] = _value_of_node(node, own, problem)
+            values[number] = _value_of_node(node, own, problem, _after(number, report))
         except CertificateError as error:
             raise CertificateError(f"node {number}: {error}") from None
         known.update(dict.fromkeys(children[number], own))
@@ -37,6 +43,10 @@ def value_of_tree(nodes: Sequence[Node], facts: Facts, problem: Problem) -> floa
         below = min((values[child] for child in children[number]), default=0.0)
         values[number] = max(values[number], min(problem.upper, below))
     return float(values[0])
+
+
+def _after(done: int, report: Callable[[float], None]) -> Callable[[float], None]:
+    return lambda share: report(done + share)
 
 
 def _children(nodes: Sequence[Node]) -> list[list[int]]:
@@ -62,7 +72,9 @@ def _check_given(node: Node, children: Sequence[Node]) -> None:
     require(given == covering, f"the children of a {node.kind} are not given what covers it")
 
 
-def _value_of_node(node: Node, facts: Facts, problem: Problem) -> float:
+def _value_of_node(
+    node: Node, facts: Facts, problem: Problem, report: Callable[[float], None]
+) -> float:
     """Take in the facts of a node and bound it, apart from what its children show."""
     for pair in node.together:
         facts.join(*pair)
@@ -82,7 +94,7 @@ def _value_of_node(node: Node, facts: Facts, problem: Problem) -> float:
         return groups.inertia_at_least()
     require(groups.n > problem.k, f"there are only {groups.n} groups")
     if node.kind == "prices" and node.prices is not None:
-        return price_bound(node.prices, facts, groups)
+        return price_bound(node.prices, facts, groups, report)
     if node.multipliers is None:
         raise CertificateError(f"a {node.kind} needs multipliers")
     return spectral_bound(node.multipliers, node.fixed, facts, groups)
