@@ -183,6 +183,7 @@ class PriceAscent:
         """Take in the sets about a position at which sigma is exceeded, if there is one."""
         if position.size:
             self._climb(self.prices, position[None])
+            self._stalls = 0
 
     def step(self) -> None:
         """Solve the model, look for sets at its prices, and move there if that pays."""
