@@ -151,11 +151,14 @@ bench-docs: $(VENV)/.test  ## measure every table of the documentation (wants a 
 	$(BIN)/python benchmarks/ablations.py mwis --out $(TABLES)/mwis.md
 	$(BIN)/python benchmarks/questions.py --out $(TABLES)/questions.md
 	$(BIN)/python benchmarks/noise.py flipped --out $(TABLES)/noise.md
+	$(BIN)/python benchmarks/noise.py flipped --only "collection 1" --own 1 --out $(TABLES)/noise_own.md
+	$(BIN)/python benchmarks/noise.py others --out $(TABLES)/noise_others.md
 	$(BIN)/python benchmarks/noise.py confidences --out $(TABLES)/noise_confidences.md
 	$(BIN)/python benchmarks/noise.py pccc --out $(TABLES)/noise_pccc.md
 	$(BIN)/python benchmarks/noise.py gaps --out $(TABLES)/noise_gaps.md
 	$(BIN)/python benchmarks/noise.py tiny --out $(TABLES)/noise_tiny.md
 	$(BIN)/python benchmarks/noise.py large --out $(TABLES)/noise_large.md
+	$(BIN)/python benchmarks/relax.py --out $(TABLES)/relax.md
 	$(BIN)/python benchmarks/ablations.py three-colour --out $(TABLES)/three_colour.md
 
 bench-dask: $(VENV)/.test  ## cluster 20,000,000 rows on two workers, beside one machine and dask-ml (23 GB, an hour)

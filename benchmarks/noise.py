@@ -2,8 +2,9 @@
 
 Each command measures one thing. Pairs of the benchmark are turned round at random, and given as
 soft ones: ``flipped`` (collections 1 to 3, beside no pairs and beside hard ones), ``confidences``
-(pairs that say how sure they are), ``pccc`` (the integer programs of PCCC beside ours), ``gaps``
-(the search itself, at a stiff price), ``tiny`` (against all clusterings), ``large`` (one descent).
+(pairs that say how sure they are), ``others`` (what else could be done with the same pairs),
+``pccc`` (the integer programs of PCCC beside ours), ``gaps`` (the search itself, at a stiff price),
+``tiny`` (against all clusterings), ``large`` (one descent).
 """
 
 from __future__ import annotations
@@ -26,13 +27,20 @@ from sklearn.cluster import kmeans_plusplus
 from sklearn.metrics import adjusted_rand_score
 
 from folders import use_shared_data
-from kempe import Constraints, KempeKMeans, _core, datasets
+from kempe import (
+    Constraints,
+    InfeasibleConstraintsError,
+    KempeKMeans,
+    NoSolutionFoundError,
+    _core,
+    datasets,
+)
 from kempe.engine import MemeticParams
 from kempe.engine.climb import Climb
 from kempe.engine.pricing import effective_variance
 from kempe.engine.sequential import SequentialDescent
 from kempe.problem import Colours, Problem
-from kempe.rivals import PCCC
+from kempe.rivals import PCCC, PCKMeans
 from kempe.search.descent import Context, Descent
 from kempe.search.stop import SearchState
 from kempe.soft_pairs import PairPrice
@@ -89,6 +97,10 @@ class Told(NamedTuple):
             given["soft_must_link_confidence"] = self.confidence[self.together]
             given["soft_cannot_link_confidence"] = self.confidence[~self.together]
         return Constraints(**given)
+
+    def as_hard(self) -> Constraints:
+        """Give them as pairs that hold in any case."""
+        return Constraints(self.pairs[self.together], self.pairs[~self.together])
 
     def broken(self, labels: NDArray[Any]) -> NDArray[np.bool_]:
         """Which of them a clustering breaks."""
@@ -184,6 +196,23 @@ def fit_equal(cell: Cell, least: float) -> Run:
     """Fit the same pairs, but do not tell how sure they are."""
     told = cell.told_with_confidence(least)._replace(confidence=None)
     return _fitted(cell, told.as_soft(), told)
+
+
+def fit_as_hard(cell: Cell, noise: float) -> Run:
+    """Fit pairs of which a share was turned round as hard ones; none of them if that cannot be."""
+    known = cell.told(noise).as_hard()
+    try:
+        return _fitted(cell, known)
+    except (InfeasibleConstraintsError, NoSolutionFoundError):
+        return fit_none(cell)._replace(found=1)
+
+
+def fit_pckmeans(cell: Cell, noise: float, entailed: bool) -> Run:
+    """Let PCKMeans break the pairs at its own price."""
+    data = cell.load()
+    model = PCKMeans(data.n_clusters, entailed=entailed, random_state=0)
+    model.fit(data.X, constraints=cell.told(noise).as_soft())
+    return Run(adjusted_rand_score(data.y, model.labels_))
 
 
 Task = tuple[Callable[..., Any], tuple[Any, ...]]
@@ -291,6 +320,32 @@ def confidences(quick: Quick = False, jobs: Jobs = 1, out: Out = None) -> None:
         rows.append([name, *means])
     columns = ["confidences", *(f"from {least:g} to 1" for least in SURE)]
     _report([Section(f"adjusted Rand index, {len(cells)} cells", columns, rows)], out)
+
+
+@app.command()
+def others(quick: Quick = False, jobs: Jobs = 1, out: Out = None) -> None:
+    """Do something else with wrong pairs of collection 1: PCKMeans, or take them as hard."""
+    use_shared_data()
+    cells = _chosen(COLLECTION_1, quick)
+    kinds: dict[str, Task] = {
+        "soft pairs": (fit_flipped, ()),
+        "PCKMeans": (fit_pckmeans, (True,)),
+        "PCKMeans without what follows from pairs": (fit_pckmeans, (False,)),
+        "hard pairs, or none where they cannot hold": (fit_as_hard, ()),
+    }
+    rows, given_up = [], []
+    for name, (work, more) in kinds.items():
+        means = []
+        for noise in NOISES:
+            tasks: list[Task] = [(work, (cell, noise, *more)) for cell in cells]
+            runs = list(all_done(tasks, f"{name}, {100 * noise:g} %", jobs))
+            means.append(f"{np.mean([run.ari for run in runs]):.3f}")
+            if work is fit_as_hard:
+                given_up.append(f"{100 * np.mean([run.found for run in runs]):.0f} %")
+        rows.append([name, *means])
+    rows.append(["cells where hard pairs cannot hold", *given_up])
+    columns = ["method", *(f"{100 * noise:g} % wrong" for noise in NOISES)]
+    _report([Section(f"adjusted Rand index, collection 1, {len(cells)} cells", columns, rows)], out)
 
 
 def fit_both(cell: Cell, noise: float, seconds: float) -> tuple[float, ...]:

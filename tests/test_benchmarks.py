@@ -590,6 +590,7 @@ def test_noise_measures_every_table_on_small_problems(script, tmp_path, monkeypa
     for command, said in (
         (["flipped", "--noise", "0.1"], "10 % wrong"),
         (["confidences"], "from 0.7 to 1"),
+        (["others"], "PCKMeans without what follows"),
         (["pccc", "--seconds", "5"], "beside PCCC, 1 cells"),
         (["gaps", *short], "PCCC lower in 0"),
         (["tiny", "--problems", "20"], "without enumeration"),

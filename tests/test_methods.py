@@ -9,7 +9,7 @@ from kempe.clusterer import ConstrainedClusterer
 from kempe.kskm import ExactParams
 
 RIVALS = ["PCCC", "BLPKMCC", "BLPKMCC_plain", "S_MDEClust", "COPKM", "COPKM_P", "ICOPKM", "CLCKM"]
-RIVALS += ["PCCC_squared", "COPKM_text", "COPKM_P_text"]
+RIVALS += ["PCKMeans", "PCCC_squared", "COPKM_text", "COPKM_P_text"]
 
 TEXT = {
     "max_mutations": 200,
@@ -53,12 +53,14 @@ def test_every_rival_starts_as_its_publication_says():
     starts = {name: methods.create(name, 3).init for name in RIVALS}
     plus_plus = {name for name, init in starts.items() if init == "k-means++"}
     assert plus_plus == {"PCCC", "PCCC_squared", "COPKM_P", "COPKM_P_text"}
-    assert {starts[name] for name in set(RIVALS) - plus_plus} == {"random"}
+    assert starts.pop("PCKMeans") == "neighbourhoods"
+    assert {starts[name] for name in set(starts) - plus_plus} == {"random"}
 
 
 def test_methods_whose_programs_draw_their_own_start_are_given_none():
     given = {name for name in methods.names() if methods.takes_start(name)}
-    assert set(methods.names()) - given == {"BLPKMCC", "BLPKMCC_plain", "IPC_KMeans", "S_MDEClust"}
+    own = {"PCKMeans", "BLPKMCC", "BLPKMCC_plain", "IPC_KMeans", "S_MDEClust"}
+    assert set(methods.names()) - given == own
 
 
 def test_ipc_kmeans_descends_from_a_semidefinite_relaxation(planted, violations):

@@ -39,7 +39,7 @@ from kempe.engine.pricing import Pricing
 from kempe.exact import ExactAssigner, branching, relaxation
 from kempe.graph.check import colour_or_explain
 from kempe.kskm import ExactParams, SimultaneousDescent, kskm
-from kempe.rivals import BLPKMCC, CLCKM, COPKM, COPKM_P, ICOPKM, PCCC, S_MDEClust, icopkm
+from kempe.rivals import BLPKMCC, CLCKM, COPKM, COPKM_P, ICOPKM, PCCC, PCKMeans, S_MDEClust, icopkm
 from kempe.search import first_colouring
 from kempe.search.callbacks import Callbacks
 from random_problems import random_problem
@@ -50,7 +50,7 @@ ESTIMATORS = [
 ]
 SETTINGS = [MemeticParams, ExactParams]
 SEARCHING = [KempeKMeans, KSKM]
-ALTERNATING = [BLPKMCC, CLCKM, COPKM, COPKM_P, ICOPKM]
+ALTERNATING = [BLPKMCC, CLCKM, COPKM, COPKM_P, ICOPKM, PCKMeans]
 
 # What keeps a fit short, unless the case says otherwise.
 QUICK = {
@@ -179,7 +179,14 @@ def starts_as_documented_with_sdp(*seen):
     same=[(0, 4), (2, 3)],
 )
 @case(
-    [item for item in ESTIMATORS if item is not BLPKMCC],
+    PCKMeans,
+    "init",
+    ["k-means++", "random", STUCK, stuck, "neighbourhoods"],
+    check=lambda *seen: starts_as_documented(*seen[:4]),
+    same=[(2, 3)],
+)
+@case(
+    [item for item in ESTIMATORS if item not in (BLPKMCC, PCKMeans)],
     "init",
     ["k-means++", "random", STUCK, stuck],
     check=starts_as_documented,
@@ -910,6 +917,20 @@ def see_nearest(estimator, value):
 def repositioning_as_documented(*seen):
     moved = [any("reposition" in dict(one) for one in histories) for histories in seen]
     return moved == [False, True, True]
+
+
+@case(PCKMeans, "entailed", [True, False], wanted={True: [0, 0, 0], False: [0, 0, 1]}.get)
+def see_entailed(estimator, value):
+    """Row 2 is tied to row 1, which is tied to row 0: what follows ties it to row 0 as well."""
+    model = estimator(2, entailed=value, soft_price=40.0, init=[[0.0], [8.0]], random_state=0)
+    X = [[0.0], [0.0], [8.0], [8.0]]
+    return model.fit(X, soft_must_link=[(0, 1), (1, 2)]).labels_[:3].tolist()
+
+
+@case(PCKMeans, "soft_price", [None, 1e6], wanted={None: 1.0, 1e6: 0.0}.get)
+def see_price_of_greedy_violations(estimator, value):
+    model = estimator(2, soft_price=value, init=[[0.0], [10.0]], random_state=0)
+    return model.fit([[0.0], [0.0], [10.0]], soft_cannot_link=[(0, 1)]).soft_violation_
 
 
 @case(PCCC, "soft_price", [None, 1e6], wanted={None: 1.0, 1e6: 0.0}.get)

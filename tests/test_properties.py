@@ -68,6 +68,7 @@ MOST_STEPS = {
     "KSKM_E_repo_text": 6,
     "PCCC": 60,
     "PCCC_squared": 60,
+    "PCKMeans": 300,
     "BLPKMCC": 100,
     "BLPKMCC_plain": 100,
     "IPC_KMeans": 100,

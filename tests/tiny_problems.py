@@ -108,6 +108,7 @@ VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
     "KSKM_E_repo_text": ("KSKM_E_repo_text", {"max_mutations": 5}),
     "PCCC": ("PCCC", {}),
     "PCCC_squared": ("PCCC_squared", {}),
+    "PCKMeans": ("PCKMeans", {}),
     "BLPKMCC": ("BLPKMCC", {}),
     "BLPKMCC_plain": ("BLPKMCC_plain", {}),
     "IPC_KMeans": ("IPC_KMeans", {}),
@@ -123,7 +124,7 @@ VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
 # These may find nothing where there is something: nothing is taken back, or no search goes on.
 MAY_FIND_NOTHING = {
     *("KSKM", "KSKM_repo", "KSKM_text", "KSKM_repo_text"),
-    *("COPKM", "COPKM_P", "COPKM_text", "COPKM_P_text", "ICOPKM", "CLCKM"),
+    *("COPKM", "COPKM_P", "COPKM_text", "COPKM_P_text", "ICOPKM", "CLCKM", "PCKMeans"),
 }
 
 

@@ -20,7 +20,7 @@ from kempe.engine import KempeKMeans, MemeticParams
 from kempe.kskm import KSKM, ExactParams
 from kempe.model_file import read_model
 from kempe.preparation import Preparation
-from kempe.rivals import BLPKMCC, CLCKM, COPKM, COPKM_P, ICOPKM, PCCC, S_MDEClust
+from kempe.rivals import BLPKMCC, CLCKM, COPKM, COPKM_P, ICOPKM, PCCC, PCKMeans, S_MDEClust
 from kempe.search.stop import (
     DiminishingReturns,
     MaxMutations,
@@ -87,6 +87,7 @@ _REGISTRY = {
         "integer programs over near centroids, as run; soft pairs too",
     ),
     "PCCC_squared": _Method(PCCC, "the same, descents compared by their inertia: a better rival"),
+    "PCKMeans": _Method(PCKMeans, "greedy k-means from must-linked groups; soft pairs at a price"),
     # Its program has plain distances; only squared ones give the paper's table (banana above all).
     "BLPKMCC": _Method(BLPKMCC, "every assignment optimal, as the paper ran it"),
     "BLPKMCC_plain": _Method(
@@ -115,7 +116,10 @@ _REGISTRY = {
 }
 
 # What a model file may name.
-_ESTIMATORS = (KempeKMeans, KSKM, PCCC, BLPKMCC, COPKM_P, COPKM, ICOPKM, CLCKM, S_MDEClust)
+_ESTIMATORS = (
+    *(KempeKMeans, KSKM, PCCC, PCKMeans, BLPKMCC),
+    *(COPKM_P, COPKM, ICOPKM, CLCKM, S_MDEClust),
+)
 _SETTINGS = (
     MemeticParams,
     ExactParams,
@@ -127,8 +131,9 @@ _SETTINGS = (
 )
 
 
-# Their programs take no start, so the paper's experiments cannot have given them any.
-_OWN_START = frozenset({"BLPKMCC", "BLPKMCC_plain", "IPC_KMeans", "S_MDEClust"})
+# Their programs take no start, so the paper's experiments cannot have given them any; that of
+# PCKMeans is what it is about.
+_OWN_START = frozenset({"PCKMeans", "BLPKMCC", "BLPKMCC_plain", "IPC_KMeans", "S_MDEClust"})
 
 
 def names() -> list[str]:

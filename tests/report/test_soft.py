@@ -13,7 +13,7 @@ import kempe
 from kempe import Constraints, KempeKMeans
 from kempe.report.doubts import changes_of_moves
 from kempe.report.lines import LINES
-from kempe.rivals import PCCC
+from kempe.rivals import PCCC, PCKMeans
 from kempe.search.result import Solution
 
 
@@ -165,13 +165,30 @@ def test_a_clustering_that_breaks_nothing_says_so():
     assert "None of the 1 soft pairs is broken" in model.result_.to_html()
 
 
-def test_a_method_without_prices_lists_what_it_breaks():
+@pytest.mark.parametrize("method", [PCCC, PCKMeans])
+def test_a_method_whose_confidences_are_weights_lists_what_it_breaks(method):
     X, constraints = noisy(0, hard=False)
-    model = PCCC(3, random_state=0).fit(X, constraints=constraints)
+    model = method(3, random_state=0).fit(X, constraints=constraints)
     report = model.result_.report()
     assert report.nearly_broken == []
     assert len(report.broken.pairs) == constraints.soft.violations(model.labels_).count > 0
-    assert "<th scope=row>–</th>" in report.to_html()
+    assert report.broken.price.tolist() == model.result_.violated["price"].tolist()
+    assert "soft pairs are broken" in report.to_html()
+
+
+@pytest.mark.parametrize("method", [PCCC, PCKMeans])
+def test_weights_beyond_one_are_told_and_reported(method):
+    """They are no probabilities, so nothing may take their log-odds."""
+    X = np.array([[0.0], [1.0], [8.0], [9.0]])
+    told = {"soft_must_link": [(0, 1)], "soft_must_link_confidence": 5.0}
+    told |= {"soft_cannot_link": [(2, 3)], "soft_cannot_link_confidence": [0.1]}
+    model = method(2, soft_price=2.0, random_state=0).fit(X, must_link=[(2, 3)], **told)
+    violated = model.result_.violated
+    assert violated[["kind", "first", "second"]].to_numpy().tolist() == [["cannot-link", 2, 3]]
+    assert violated[["confidence", "price"]].to_numpy().tolist() == [[0.1, 0.2]]
+    assert model.soft_violation_ == pytest.approx(0.1)
+    assert model.objective_ == pytest.approx(model.inertia_ + 0.2)
+    assert "1 of 2 soft pairs are broken" in model.result_.to_html()
 
 
 def test_hard_pairs_are_priced_while_soft_ones_go_on_counting():

@@ -244,3 +244,12 @@ def test_several_empty_clusters_are_all_filled():
     )
     filled = fill(problem, np.zeros((4, 1)), None, _core.Stopper())
     assert np.unique(filled).size == 4
+
+
+def test_what_every_clustering_violates_is_counted():
+    problem = Problem.build(np.arange(4.0)[:, None], Constraints([(0, 1)]), n_clusters=2)
+    # Apart within a supernode; together against apart, of which the lighter is violated at least.
+    soft = WeightedPairs.build(problem, [(2, 3)], [(0, 1), (2, 3)], [2.0], [4.0, 0.5])
+    assert soft.unavoidable == 4.5
+    assert soft.violation(np.array([0, 1, 1], dtype=np.int32)) == 4.5
+    assert soft.violation(np.array([0, 0, 1], dtype=np.int32)) == 6.0

@@ -8,7 +8,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from kempe.rivals import BLPKMCC, CLCKM, COPKM, COPKM_P, ICOPKM, PCCC, S_MDEClust
+from kempe.rivals import BLPKMCC, CLCKM, COPKM, COPKM_P, ICOPKM, PCCC, PCKMeans, S_MDEClust
 
 RIVALS = [
     COPKM(n_clusters=3),
@@ -17,6 +17,7 @@ RIVALS = [
     CLCKM(n_clusters=3),
     BLPKMCC(n_clusters=3),
     PCCC(n_clusters=3),
+    PCKMeans(n_clusters=3),
     S_MDEClust(n_clusters=3, population_size=4, max_generations=2),
 ]
 

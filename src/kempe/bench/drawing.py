@@ -25,6 +25,7 @@ COLOURS = {
     "KSKM_E": "#8e6bbf",
     "KSKM_E_repo": "#b9a3da",
     "PCCC": "#2a9d6f",
+    "PCKMeans": "#7a9a3c",
     "BLPKMCC": "#c98a1b",
     "COPKM_P": "#5f7f8c",
     "COPKM": "#a17c5b",

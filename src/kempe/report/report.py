@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
 from pathlib import Path
@@ -149,6 +149,8 @@ class Report:
         if not self.constraints.soft.count:
             return None
         known = self.result.broken
+        if known is not None and known.pair_price is None:
+            return known
         price = None if known is None else known.pair_price
         return BrokenPairs.of(self.constraints, self.labels, price)
 
@@ -292,8 +294,12 @@ def _problem(
         data = data.astype(np.float64)
     weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     known = 0 if result.origin is None else int(result.origin.settings["n_clusters"])
+    price = None if result.broken is None else result.broken.pair_price
+    # Where soft pairs have no log-odds, their confidences may be weights of any size.
+    known_pairs = Constraints() if constraints is None else constraints
+    given = known_pairs if price is not None else known_pairs.without_soft()
     problem = Problem.build(
-        data, constraints, n_clusters=max(known, 1 + int(colours.max())), sample_weight=weights
+        data, given, n_clusters=max(known, 1 + int(colours.max())), sample_weight=weights
     )
     if problem.n_supernodes != result.n_supernodes or problem.graph.n_edges != result.n_edges:
         raise ValueError(
@@ -303,9 +309,8 @@ def _problem(
         )
     if not np.isclose(problem.inertia(colours), result.inertia, rtol=1e-4):
         raise ValueError("X is not the data that was clustered, its inertia differs: pass that")
-    price = None if result.broken is None else result.broken.pair_price
     if problem.soft is None or price is None:
-        return problem
+        return replace(problem, constraints=known_pairs)
     priced = problem.priced(price.of_supernodes(problem.soft))
     return priced.counting_all(price, problem.labels(colours))
 

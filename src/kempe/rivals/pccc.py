@@ -6,22 +6,19 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import _fit_context
+from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from kempe import _core
-from kempe.clusterer import ConstrainedClusterer
-from kempe.constraints import Constraints
 from kempe.exceptions import NoSolutionFoundError
-from kempe.fit_arguments import constraints_of_fit
 from kempe.problem import Centroids, Colours, Problem
 from kempe.rivals.alternation import Assignment, Step, alternate, descend, not_improved
 from kempe.rivals.program import ProgramAssignment
-from kempe.rivals.soft import SoftProgram, WeightedPairs, violation_price, weighted
+from kempe.rivals.soft import SoftProgram, WeightedPairs, violation_price
+from kempe.rivals.soft_rival import SoftRival
 from kempe.search.callbacks import Callbacks
 from kempe.search.recorder import Recorder
 from kempe.search.result import Result
@@ -31,7 +28,7 @@ Repositioning = Literal["inertia", "violations"]
 Quality = Literal["sqeuclidean", "euclidean"]
 
 
-class PCCC(ConstrainedClusterer):
+class PCCC(SoftRival):
     """PCCC (Baumann and Hochbaum): integer programs over the nearest centroids.
 
     Each assignment step is an integer program in which a supernode may only take one of its
@@ -105,22 +102,13 @@ class PCCC(ConstrainedClusterer):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **ConstrainedClusterer._parameter_constraints,
+        **SoftRival._parameter_constraints,
         "n_nearest": [Interval(Integral, 1, None, closed="left"), None],
         "repositioning": [StrOptions({"inertia", "violations"}), None],
         "quality": [StrOptions({"sqeuclidean", "euclidean"})],
         "kempe_swaps": ["boolean"],
         "soft_price": [Interval(Real, 0, None, closed="neither"), None],
         "assignment_time_limit": [Interval(Real, 0, None, closed="neither"), None],
-    }
-
-    _takes_soft_pairs: ClassVar[bool] = True
-
-    __metadata_request__fit: ClassVar = {
-        "soft_must_link": True,
-        "soft_cannot_link": True,
-        "soft_must_link_confidence": True,
-        "soft_cannot_link_confidence": True,
     }
 
     def __init__(
@@ -151,71 +139,6 @@ class PCCC(ConstrainedClusterer):
         self.random_state = random_state
         self.verbose = verbose
         self.callbacks = callbacks
-
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(
-        self,
-        X: ArrayLike,
-        y: object = None,
-        *,
-        must_link: object = None,
-        cannot_link: object = None,
-        constraints: Constraints | None = None,
-        sample_weight: ArrayLike | None = None,
-        soft_must_link: object = None,
-        soft_cannot_link: object = None,
-        soft_must_link_confidence: ArrayLike | None = None,
-        soft_cannot_link_confidence: ArrayLike | None = None,
-    ) -> Self:
-        """Cluster the rows of ``X`` so that every hard constraint holds.
-
-        Parameters
-        ----------
-        X
-            Data of shape (n_rows, n_features). float32 stays float32.
-        y
-            Ignored; here for scikit-learn's interface.
-        must_link, cannot_link
-            Pairs of 0-based row numbers that belong together or apart: an (m, 2) array, a list of
-            tuples, a data frame of two columns or an n x n sparse matrix.
-        constraints
-            Both kinds of pairs as one ``Constraints``, instead of the two arguments above. The
-            probabilities of its soft pairs are their confidences, 1 where there are none.
-        sample_weight
-            Weight of each row; all 1 by default.
-        soft_must_link, soft_cannot_link
-            Pairs, in the same forms, that should belong together or apart.
-        soft_must_link_confidence, soft_cannot_link_confidence
-            Confidence of each soft pair, or one number for all; 1 by default.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        InfeasibleConstraintsError
-            If the hard constraints contradict each other or need more than ``n_clusters`` clusters.
-        """
-        given = constraints_of_fit(y, must_link, cannot_link, constraints)
-        problem = self._build_problem(X, given, sample_weight)
-        told = (
-            soft_must_link,
-            soft_cannot_link,
-            soft_must_link_confidence,
-            soft_cannot_link_confidence,
-        )
-        if given.soft.count:
-            if any(part is not None for part in told):
-                raise ValueError("constraints have soft pairs already: give all of them there")
-            told = weighted(given.soft)
-        soft = WeightedPairs.build(problem, *told)
-        self._store(X, problem, self._search(problem, soft))
-        self.soft_violation_ = soft.violation(self.result_.solution.colours)
-        return self
-
-    def _solve(self, problem: Problem) -> Result:
-        return self._search(problem, WeightedPairs.build(problem))
 
     def _search(self, problem: Problem, soft: WeightedPairs) -> Result:
         rng = self._generator()

@@ -1,4 +1,4 @@
-"""PCCC's soft pairs, whose confidences are weights, and the program that assigns under them."""
+"""Soft pairs of rivals, whose confidences are weights, and the program by which PCCC assigns."""
 
 from __future__ import annotations
 
@@ -12,14 +12,19 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from kempe import _core
-from kempe.constraints import Constraints
 from kempe.exact.highs import Block, solve_program
 from kempe.exact.part import CliqueRows, Columns
 from kempe.exceptions import InfeasibleConstraintsError, NoSolutionFoundError
-from kempe.pairs import Pairs
+from kempe.pairs import as_pairs, check_pairs_differ
 from kempe.problem import Centroids, Colours, Problem
 from kempe.rivals.program import nearest_allowed
-from kempe.soft_pairs import SoftLinks, each_once, one_for_each, supernode_ends
+from kempe.soft_pairs import (
+    SoftLinks,
+    each_once,
+    one_for_each,
+    supernode_ends,
+    with_confidence,
+)
 
 
 @dataclass(frozen=True)
@@ -37,12 +42,15 @@ class WeightedPairs:
         What a violation weighs, positive.
     together
         Whether the pair belongs together or apart.
+    unavoidable
+        Confidence of what every clustering violates: apart within a supernode, or contradicted.
     """
 
     first: NDArray[np.int64]
     second: NDArray[np.int64]
     confidence: NDArray[np.float64]
     together: NDArray[np.bool_]
+    unavoidable: float = 0.0
 
     @classmethod
     def build(
@@ -55,20 +63,44 @@ class WeightedPairs:
     ) -> WeightedPairs:
         """Add up the confidences between the same two supernodes, must-link against cannot-link.
 
-        Pairs inside a supernode can change nothing and are dropped.
+        Pairs inside a supernode can change nothing and are counted apart.
         """
-        pairs = Constraints(soft_must_link, soft_cannot_link)
-        pairs.check_rows(problem.n_rows)
-        plus = _confidences(soft_must_link_confidence, len(pairs.must_link), "soft_must_link")
-        minus = _confidences(
-            soft_cannot_link_confidence, len(pairs.cannot_link), "soft_cannot_link"
+        links = weighed_links(
+            soft_must_link,
+            soft_cannot_link,
+            soft_must_link_confidence,
+            soft_cannot_link_confidence,
         )
-        rows = np.concatenate([pairs.must_link, pairs.cannot_link])
-        ends = supernode_ends(problem.supernode, rows)
+        links.check_rows(problem.n_rows)
+        return cls.of(problem, links)
+
+    @classmethod
+    def of(cls, problem: Problem, links: SoftLinks) -> WeightedPairs:
+        """Do the same with pairs that were read, whose confidences are weights."""
+        pairs, together, confidence = links.stacked()
+        ends = supernode_ends(problem.supernode, pairs)
         first, second, which = each_once(ends, problem.n_supernodes)
-        total = np.bincount(which, np.concatenate([plus, -minus]), minlength=first.size)
+        signed = weights_of(confidence) * np.where(together, 1.0, -1.0)
+        total = np.bincount(which, signed, minlength=first.size)
+        against = np.bincount(which, np.abs(signed), minlength=first.size) - np.abs(total)
+        inside = (first == second) & (total < 0)
         kept = (first != second) & (total != 0)
-        return cls(first[kept], second[kept], np.abs(total[kept]), total[kept] > 0)
+        unavoidable = 0.5 * against.sum() - total[inside].sum()
+        return cls(
+            first[kept], second[kept], np.abs(total[kept]), total[kept] > 0, float(unavoidable)
+        )
+
+    @classmethod
+    def none(cls) -> WeightedPairs:
+        """Give no pairs."""
+        nobody = np.empty(0, dtype=np.int64)
+        return cls(nobody, nobody, np.empty(0), np.empty(0, dtype=bool))
+
+    def core(self, size: int, price: float) -> _core.SoftPairs:
+        """Give the pairs to the kernels, at a price for each weight of 1."""
+        signed = price * self.confidence * np.where(self.together, 1.0, -1.0)
+        first, second = (end.astype(np.int32) for end in (self.first, self.second))
+        return _core.SoftPairs(size, first, second, signed)
 
     @property
     def count(self) -> int:
@@ -82,7 +114,7 @@ class WeightedPairs:
 
     def violation(self, colours: Colours) -> float:
         """Total confidence of the violated pairs."""
-        return float(self.confidence[self.violated(colours)].sum())
+        return self.unavoidable + float(self.confidence[self.violated(colours)].sum())
 
     def violation_by_cluster(self, colours: Colours, n_clusters: int) -> NDArray[np.float64]:
         """Confidence of the violated cannot-link pairs in each cluster."""
@@ -92,16 +124,34 @@ class WeightedPairs:
         return np.asarray(total, dtype=np.float64)
 
 
-def weighted(links: SoftLinks) -> tuple[Pairs, Pairs, NDArray[np.float64], NDArray[np.float64]]:
-    """Give pairs of both kinds and what each weighs: its probability, or 1 where nobody says."""
-    said = (links.must_link_confidence, links.cannot_link_confidence)
-    together, apart = (np.where(np.isnan(one), 1.0, one) for one in said)
-    return links.must_link, links.cannot_link, together, apart
+def weights_of(confidence: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Give what pairs weigh: their confidence, or 1 where nobody says."""
+    return np.where(np.isnan(confidence), 1.0, confidence)
+
+
+def weighed_links(
+    soft_must_link: object = None,
+    soft_cannot_link: object = None,
+    soft_must_link_confidence: ArrayLike | None = None,
+    soft_cannot_link_confidence: ArrayLike | None = None,
+) -> SoftLinks:
+    """Read pairs whose confidences are any weights, unlike those of ``Constraints``."""
+    read = []
+    for pairs, confidence, name in (
+        (soft_must_link, soft_must_link_confidence, "soft_must_link"),
+        (soft_cannot_link, soft_cannot_link_confidence, "soft_cannot_link"),
+    ):
+        others, said = with_confidence(pairs, confidence, name)
+        rows = as_pairs(others, name)
+        read.append((rows, _confidences(said, len(rows), name)))
+    (together, sure_together), (apart, sure_apart) = read
+    check_pairs_differ(apart, "soft_cannot_link")
+    return SoftLinks(together, apart, sure_together, sure_apart)
 
 
 def _confidences(given: ArrayLike | None, count: int, kind: str) -> NDArray[np.float64]:
     if given is None:
-        return np.ones(count)
+        return np.full(count, np.nan)
     name = f"{kind}_confidence"
     values = one_for_each(given, count, name)
     if not np.isfinite(values).all() or (values < 0).any():

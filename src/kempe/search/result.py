@@ -209,12 +209,29 @@ class BrokenPairs(NamedTuple):
 
     @classmethod
     def of(
-        cls, constraints: Constraints, labels: NDArray[np.int32], pair_price: PairPrice | None
+        cls,
+        constraints: Constraints,
+        labels: NDArray[np.int32],
+        pair_price: PairPrice | None,
+        cost_of: Callable[[NDArray[np.float64]], NDArray[np.float64]] | None = None,
     ) -> BrokenPairs:
-        """Find the pairs that labels break, and what that costs."""
+        """Find the pairs that labels break, and what that costs.
+
+        Parameters
+        ----------
+        constraints
+            With the soft pairs.
+        labels
+            Cluster of each row.
+        pair_price
+            What a pair costs by its log-odds.
+        cost_of
+            What pairs cost by their confidences, for methods that price them in another way.
+        """
         pairs, together, confidence = constraints.soft.violations(labels).stacked()
-        unpriced = np.full(len(pairs), np.nan)
-        cost = unpriced if pair_price is None else pair_price.of_rows(confidence)
+        if pair_price is not None:
+            cost_of = pair_price.of_rows
+        cost = np.full(len(pairs), np.nan) if cost_of is None else cost_of(confidence)
         order = np.argsort(-cost, kind="stable")
         pairs = pairs[order]
         ends = (constraints.names_of(pairs[:, end].tolist()) for end in (0, 1))
