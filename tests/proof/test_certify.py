@@ -243,10 +243,15 @@ def test_where_time_is_short_there_are_parts_and_each_has_some_bound():
 
 
 @pytest.mark.parametrize(
-    ("seconds", "size"), [(math.inf, 1500), (100.0, 1000), (20.0, 200), (0.0, 100)]
+    ("seconds", "size"), [(math.inf, 2500), (100.0, 1000), (20.0, 200), (0.0, 104)]
 )
 def test_parts_are_as_large_as_time_allows(seconds, size):
-    assert parts_module.part_size(10_000, 3, seconds) == size
+    assert parts_module.part_size(10_000, 26, seconds) == size
+
+
+@pytest.mark.parametrize(("n_clusters", "size"), [(2, 400), (5, 600), (100, 2500)])
+def test_parts_are_no_larger_than_the_number_of_clusters_asks_for(n_clusters, size):
+    assert parts_module.part_size(10_000, n_clusters, math.inf) == size
 
 
 def test_parts_have_some_groups_for_each_cluster():

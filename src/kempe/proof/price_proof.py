@@ -169,7 +169,7 @@ class PriceProof:
         """Cover more tightly, or ascend where that met something; whether to go on."""
         least = self._least_tolerance(ascent)
         self._tolerance = max(self._next_tolerance(), least)
-        met = self._cover(ascent)
+        met = self._cover(ascent, COVER_SHARE)
         if met is None:
             self._too_narrow = self._tolerance
             return self._reached > HARDLY * self._too_narrow
@@ -192,7 +192,7 @@ class PriceProof:
         narrower = self._reached / NARROWER
         return max(narrower, math.sqrt(self._reached * self._too_narrow))
 
-    def _cover(self, ascent: PriceAscent, most_time: float = COVER_SHARE) -> Floats | None:
+    def _cover(self, ascent: PriceAscent, most_time: float) -> Floats | None:
         """Prove sigma up to the tolerance; a position where it is exceeded, or an empty one.
 
         ``None`` if the proof takes longer than this share of the time.
