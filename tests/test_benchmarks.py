@@ -614,3 +614,23 @@ def test_noise_turns_the_stated_share_of_pairs_round(script):
     sure = cell.told_with_confidence(0.7)
     assert sure.wrong.mean() == pytest.approx(0.15, abs=0.05)
     assert sure.confidence.min() >= 0.7
+
+
+def test_relax_is_set_beside_cp_sat_and_never_above_what_it_proves(script, tmp_path, monkeypatch):
+    pytest.importorskip("ortools")
+    bench = script("relax")
+    monkeypatch.setattr(bench, "SETS", ("iris", "wine"))
+    monkeypatch.setattr(bench, "LEVELS", (0.1,))
+    monkeypatch.setattr(bench, "NOISES", (0.05,))
+    out = tmp_path / "relax.md"
+    result = CliRunner().invoke(bench.app, ["--seconds", "20", "--out", str(out)])
+    assert result.exit_code == 0, result.output
+    rows = [
+        line.split("|")[1:-1] for line in out.read_text("utf-8").splitlines() if "% wrong" in line
+    ]
+    assert len(rows) == 2
+    for _, flipped, given_up, least, _, solved in rows:
+        assert int(least) <= int(given_up) <= int(flipped)
+        fewest, said = solved.split(",")
+        assert int(given_up) <= int(fewest)
+        assert "proven" not in said or int(given_up) == int(fewest)

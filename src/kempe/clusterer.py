@@ -347,6 +347,11 @@ class ConstrainedClusterer(
         """
         data = self._new_data(X)
         pairs = as_constraints(must_link, cannot_link, constraints)
+        if pairs.soft.count:
+            raise ValueError(
+                f"predict keeps every pair, and {pairs.soft.count} of these may be wrong; fit all "
+                "rows again with init=labels, or give them as must_link and cannot_link"
+            )
         if pairs.must_link.size or pairs.cannot_link.size:
             squares = cdist(data, self.cluster_centers_, "sqeuclidean")
             return assign_new_rows(squares, pairs, np.asarray(self.labels_))

@@ -159,6 +159,18 @@ def test_relax_needs_no_data_and_prints_json(run, files):
     assert "there are no pairs" in run("relax", "-k", "2", code=2).stderr
 
 
+def test_what_relax_keeps_of_soft_pairs_holds_beside_the_hard_ones(run, files):
+    hard = write(files, "hard.csv", "ann,bob\nbob,cid\n")
+    soft = write(files, "soft.csv", "a,b,kind,confidence\nann,cid,cl,0.99\ndan,eve,ml,0.6\n")
+    data = ["data.csv", "--id-column", "name", "-k", "2"]
+    run("relax", *data, "--must-link", hard, "--soft", soft, "--kept", "kept.csv", "-q")
+    kept = [["ann", "bob", "must-link"], ["bob", "cid", "must-link"], ["dan", "eve", "must-link"]]
+    assert pd.read_csv("kept.csv").values.tolist() == kept
+    again = run("fit", *data, "--constraints", "kept.csv")
+    assert "3 must-link" in again.stderr
+    assert "all satisfied" in again.stderr
+
+
 def test_relax_gives_up_soft_pairs_alone_where_there_are_any(run, files):
     hard = write(files, "hard.csv", "0,1\n1,2\n")
     soft = write(files, "soft.csv", "a,b,kind,confidence\n0,2,cl,0.99\n3,4,ml,0.6\n")

@@ -486,6 +486,12 @@ def test_methods_that_keep_every_pair_refuse_soft_ones():
         KSKM(2).fit([[0.0], [1.0], [2.0]], constraints=Constraints(soft_must_link=[(0, 1)]))
 
 
+def test_new_rows_lose_no_soft_pair_without_a_word():
+    model = KempeKMeans(2, random_state=0).fit([[0.0], [1.0], [8.0], [9.0]])
+    with pytest.raises(ValueError, match=r"predict keeps every pair, and 1 of these may be wrong"):
+        model.predict([[4.0]], constraints=Constraints(soft_must_link=[(0, 1)]))
+
+
 def test_confidences_and_a_plain_price_exclude_each_other():
     with pytest.raises(ValueError, match="give one of them"):
         KempeKMeans(2, soft_price=1.0).fit(

@@ -16,12 +16,13 @@ from kempe.cli.data import Given, PairFiles, constraints_of, read
 from kempe.cli.options import (
     Confidence,
     NClusters,
+    NJobs,
     PairOptions,
     Quiet,
     Seed,
     SizeOptions,
     TableOptions,
-    positive,
+    TimeLimit,
 )
 
 if TYPE_CHECKING:
@@ -41,10 +42,7 @@ def fit(
     method: Annotated[
         str, typer.Option(metavar="NAME", help="One of those that `kempe methods` lists.")
     ] = "kempe",
-    time_limit: Annotated[
-        float | None,
-        typer.Option(callback=positive, metavar="SECONDS", help="Return the best after this long."),
-    ] = None,
+    time_limit: TimeLimit = None,
     confidence: Confidence = None,
     max_mutations: Annotated[
         int | None,
@@ -61,10 +59,7 @@ def fit(
         int | None,
         typer.Option(min=1, metavar="NUMBER", help="Independent searches; the best one counts."),
     ] = None,
-    n_jobs: Annotated[
-        int | None,
-        typer.Option("--n-jobs", "-j", metavar="NUMBER", help="Number of threads; -1: all."),
-    ] = None,
+    n_jobs: NJobs = None,
     seed: Seed = 0,
     output: Annotated[
         Path | None,

@@ -158,6 +158,19 @@ Encoding = Annotated[
     str | None,
     typer.Option(metavar="NAME", help="Encoding of text that is no UTF-8, such as cp1252."),
 ]
+
+
+def positive(seconds: float | None) -> float | None:
+    """Refuse a time that is none."""
+    if seconds is not None and not seconds > 0:
+        raise typer.BadParameter(f"{seconds:g} is not a positive number of seconds.")
+    return seconds
+
+
+TimeLimit = Annotated[
+    float | None,
+    typer.Option(callback=positive, metavar="SECONDS", help="Return the best after this long."),
+]
 NClusters = Annotated[
     int,
     typer.Option("--n-clusters", "-k", min=1, metavar="NUMBER", help="Number of clusters."),
@@ -169,6 +182,10 @@ SizeMin = Annotated[
 SizeMax = Annotated[
     float | None,
     typer.Option(min=0, metavar="ROWS", help="Most rows of a cluster, or a share below 1."),
+]
+NJobs = Annotated[
+    int | None,
+    typer.Option("--n-jobs", "-j", metavar="NUMBER", help="Number of threads; -1: all."),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress, no summary.")]
 Seed = Annotated[int, typer.Option(min=0, metavar="NUMBER", help="Seed of the run.")]
@@ -233,10 +250,3 @@ class TableOptions(FileOptions):
     encode: Encode = None
     impute: ImputeBy = None
     standardise: Standardise = False
-
-
-def positive(seconds: float | None) -> float | None:
-    """Refuse a time that is none."""
-    if seconds is not None and not seconds > 0:
-        raise typer.BadParameter(f"{seconds:g} is not a positive number of seconds.")
-    return seconds

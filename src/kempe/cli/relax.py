@@ -10,7 +10,16 @@ import typer
 
 from kempe.cli.console import check_outputs, note, on_terminal
 from kempe.cli.data import PairFiles, constraints_of, read
-from kempe.cli.options import Json, NClusters, PairOptions, Quiet, Seed, TableOptions, positive
+from kempe.cli.options import (
+    Json,
+    NClusters,
+    NJobs,
+    PairOptions,
+    Quiet,
+    Seed,
+    TableOptions,
+    TimeLimit,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -42,14 +51,8 @@ def relax(
     n_clusters: NClusters,
     pairs: PairOptions,
     table: MaybeTable,
-    time_limit: Annotated[
-        float | None,
-        typer.Option(callback=positive, metavar="SECONDS", help="Return the best after this long."),
-    ] = None,
-    n_jobs: Annotated[
-        int | None,
-        typer.Option("--n-jobs", "-j", metavar="NUMBER", help="Number of threads; -1: all."),
-    ] = None,
+    time_limit: TimeLimit = None,
+    n_jobs: NJobs = None,
     seed: Seed = 0,
     given_up: Annotated[
         Path | None,
@@ -57,7 +60,11 @@ def relax(
     ] = None,
     kept: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Write the pairs that are left, for --constraints."),
+        typer.Option(
+            metavar="FILE",
+            help="Write the pairs that are left, for --constraints; soft ones among them are hard "
+            "there, since they hold.",
+        ),
     ] = None,
     output: Annotated[
         Path | None,
