@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -171,7 +172,10 @@ def _confidences(value: ArrayLike | None, count: int, name: str) -> NDArray[np.f
 
 def one_for_each(value: ArrayLike, count: int, name: str) -> NDArray[np.float64]:
     """Read a number for each of several pairs, or one for all of them."""
-    numbers = np.asarray(value, dtype=np.float64)
+    try:
+        numbers = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be numbers, got {reprlib.repr(value)}") from None
     if numbers.shape not in ((), (count,)):
         raise ValueError(
             f"{name} must be one number or one for each of the {count} pairs, "

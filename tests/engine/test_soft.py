@@ -525,6 +525,24 @@ def test_the_effective_variance_counts_a_column_once_however_often_it_stands_the
         assert variance == pytest.approx(scale * (eigenvalues**2).sum() / eigenvalues.sum())
 
 
+@pytest.mark.parametrize("exponent", [-460, 460])
+def test_soft_pairs_do_not_depend_on_the_scale_of_the_data(exponent):
+    X, _, _, _, _ = blobs(3)
+    pairs = {"soft_must_link": [(0, 1), (2, 3)], "soft_cannot_link": [(4, 5), (0, 7)]}
+    fits = [
+        KempeKMeans(3, random_state=0, max_mutations=20).fit(np.ldexp(X, power), **pairs)
+        for power in (0, exponent)
+    ]
+    np.testing.assert_array_equal(fits[0].labels_, fits[1].labels_)
+    assert fits[1].objective_ == np.ldexp(fits[0].objective_, 2 * exponent)
+
+
+@pytest.mark.parametrize("value", [["a", "b"], "sure", [None, object()], {"p": 0.9}])
+def test_confidences_that_are_no_numbers_are_named(value):
+    with pytest.raises(ValueError, match="soft_must_link_confidence must be"):
+        Constraints(soft_must_link=[(0, 1), (2, 3)], soft_must_link_confidence=value)
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_a_climb_ends_with_pairs_and_below_where_it_began(seed):
     problem = soft_problem(seed)

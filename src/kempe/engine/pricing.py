@@ -162,4 +162,5 @@ def effective_variance(problem: Problem, colours: Colours, rng: np.random.Genera
     about *= np.sqrt(weight / weight.sum())[:, None]
     inner = about.T @ about if about.shape[1] <= about.shape[0] else about @ about.T
     trace = float(np.trace(inner))
-    return float((inner**2).sum()) / trace if trace > 0 else 0.0
+    # Divided first: squares of squares would leave the range of doubles before the data does.
+    return float(((inner / trace) ** 2).sum()) * trace if trace > 0 else 0.0
