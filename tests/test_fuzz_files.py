@@ -50,6 +50,13 @@ def test_what_is_not_damaged_is_read(kind, tmp_path):
     assert any(fuzz_files.damaged(content, rng) != content for _ in range(5))
 
 
+def test_what_was_damaged_is_damaged_again(tmp_path):
+    rng = random.Random(0)
+    content = fuzz_files.original("npz", tmp_path)
+    for _ in range(300):
+        fuzz_files.damaged(content, rng)
+
+
 def test_another_error_than_the_promised_one_is_told_and_the_file_is_kept(
     heard, monkeypatch, tmp_path
 ):
