@@ -29,6 +29,8 @@ from kempe.proof.nodes import (
 
 _RELATIONS: tuple[Relation, ...] = get_args(Relation)
 _NODE_KINDS: tuple[NodeKind, ...] = get_args(NodeKind)
+# Arrays that hold numbers of any size; all others hold whole ones. Signed, since others wrap.
+_REAL = ("scales", "slack", "multipliers", "price_scales", "price_most", "prices")
 
 
 def _pieces(flat: NDArray[Any], offsets: NDArray[Any]) -> Iterator[NDArray[Any]]:
@@ -84,8 +86,16 @@ def _whole(arrays: dict[str, NDArray[Any]], name: str, below: int) -> list[int]:
     return [int(value) for value in values]
 
 
+def _check_types(arrays: dict[str, NDArray[Any]]) -> None:
+    for name, values in arrays.items():
+        if values.dtype.kind != ("f" if name in _REAL else "i"):
+            raise ValueError(f"{name} are numbers of another kind: {values.dtype}")
+
+
 def parts_from_arrays(arrays: dict[str, NDArray[Any]]) -> tuple[Part, ...]:
     """Read what ``parts_to_arrays`` wrote; ``ValueError`` and the like if it is something else."""
+
+    _check_types(arrays)
 
     def lists(name: str) -> list[NDArray[Any]]:
         return list(_pieces(arrays[name], arrays[f"{name}_offsets"]))
@@ -218,8 +228,6 @@ def _prices_from_arrays(arrays: dict[str, NDArray[Any]], n_nodes: int) -> list[P
         _pieces(arrays["hubs"], arrays["hub_offsets"]),
         strict=True,
     )
-    if [arrays[name].dtype.kind for name in ("prices", "units", "hubs")] != ["f", "i", "i"]:
-        raise ValueError("prices, units or hubs are something else")
     every: list[Prices | None] = []
     for scale, most in zip(
         arrays["price_scales"].tolist(), arrays["price_most"].tolist(), strict=True

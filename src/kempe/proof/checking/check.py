@@ -148,6 +148,8 @@ def _check_sizes(labels: NDArray[Any], k: int, limits: Limits) -> None:
 
 
 def _check_disjoint(parts: Sequence[Part], n_rows: int) -> None:
+    whole = all(part.rows.ndim == 1 and part.rows.dtype.kind == "i" for part in parts)
+    require(whole, "the rows of a part are no whole numbers")
     rows = np.concatenate([np.empty(0, dtype=np.int64), *(part.rows for part in parts)])
     require(bool(((rows >= 0) & (rows < n_rows)).all()), "a part has rows that do not exist")
     require(np.unique(rows).size == rows.size, "two parts share a row")
