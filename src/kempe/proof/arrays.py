@@ -94,7 +94,6 @@ def _check_types(arrays: dict[str, NDArray[Any]]) -> None:
 
 def parts_from_arrays(arrays: dict[str, NDArray[Any]]) -> tuple[Part, ...]:
     """Read what ``parts_to_arrays`` wrote; ``ValueError`` and the like if it is something else."""
-
     _check_types(arrays)
 
     def lists(name: str) -> list[NDArray[Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
@@ -131,19 +132,34 @@ def _damage_told(source: Source) -> Iterator[None]:
 
 def _table_of(source: Source, array: NDArray[Any]) -> Table:
     if array.dtype.names:
-        columns = [_column(array[name]) for name in array.dtype.names]
+        columns = [_column(source, array[name]) for name in array.dtype.names]
         return MemoryTable(source.name, array.dtype.names, columns)
     if array.ndim not in (1, 2) or array.dtype.kind not in "biufUS":
         raise ValueError(
             f"{source.name} holds an array of shape {array.shape} and type {array.dtype}, which is "
             "no table"
         )
-    columns = [_column(column) for column in (array.T if array.ndim == 2 else [array])]
+    columns = [_column(source, column) for column in (array.T if array.ndim == 2 else [array])]
     return MemoryTable(source.name, numbered(len(columns)), columns, has_header=False)
 
 
-def _column(values: NDArray[Any]) -> NDArray[Any] | list[str]:
-    return values if values.dtype.kind in "biuf" else [text(v) for v in values.tolist()]
+def _column(source: Source, values: NDArray[Any]) -> NDArray[Any] | list[str]:
+    if values.ndim != 1 or values.dtype.kind not in "biufUS":
+        raise TableError(
+            f"{source.name} has a column of shape {values.shape} and type {values.dtype}"
+        )
+    if values.dtype.kind in "biuf":
+        return values
+    if values.dtype.kind == "U" and not _are_characters(values):
+        raise TableError(f"{source.name} cannot be read: it holds text that is none")
+    return [text(v) for v in values.tolist()]
+
+
+def _are_characters(values: NDArray[np.str_]) -> bool:
+    """Whether what NumPy takes for characters is so for Python."""
+    native = np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("="))
+    codes = native.view(np.uint32) if native.itemsize else np.empty(0, np.uint32)
+    return int(codes.max(initial=0)) <= sys.maxunicode
 
 
 def text(value: object) -> str:
