@@ -113,7 +113,7 @@ def test_every_room_has_its_layer():
 
 def test_the_folders_of_the_core_and_of_the_tests_are_rooms():
     rooms = {Path(PATH.findall(row[0])[0]).stem for row in table("Rooms")}
-    for folder, others in (("cpp", {"basics"}), ("tests", {"faults", "regressions"})):
+    for folder, others in (("cpp", {"basics"}), ("tests", {"faults", "hostile", "regressions"})):
         names = {p.name for p in (ROOT / folder).iterdir() if p.is_dir()}
         assert {name for name in names if not name.startswith(("_", "."))} <= rooms | others
 
