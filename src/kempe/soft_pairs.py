@@ -5,6 +5,7 @@ from __future__ import annotations
 import reprlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,9 @@ class SoftLinks:
         cannot_link_confidence: ArrayLike | None = None,
     ) -> SoftLinks:
         """Read pairs, and one confidence for all of a kind or one for each."""
+        said = (must_link, cannot_link, must_link_confidence, cannot_link_confidence)
+        if all(one is None for one in said):
+            return _no_soft_links()
         must_link, must_link_confidence = with_confidence(
             must_link, must_link_confidence, "soft_must_link"
         )
@@ -65,7 +69,7 @@ class SoftLinks:
 
     def check_confidences(self) -> None:
         """Raise ``ValueError`` where a confidence says nothing, or too much."""
-        for name in _KINDS:
+        for name in _KINDS if self.count else ():
             said = getattr(self, f"{name}_confidence")
             check_confidences(np.where(np.isnan(said), 0.75, said), f"soft_{name}_confidence")
 
@@ -132,6 +136,14 @@ class SoftLinks:
             self.must_link_confidence,
             self.cannot_link_confidence,
         )
+
+
+@cache
+def _no_soft_links() -> SoftLinks:
+    """Give the pairs of nearly all fits; a small one would notice if they were read each time."""
+    none, unsaid = as_pairs(None, "soft_must_link"), np.empty(0)
+    unsaid.flags.writeable = False
+    return SoftLinks(none, none, unsaid, unsaid)
 
 
 def with_confidence(
