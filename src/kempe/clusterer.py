@@ -83,6 +83,8 @@ OF_KMEANS = {
     "copy_x": "data is never changed; leave it out",
     "algorithm": "there is one, which is quick with few clusters and with many; leave it out",
 }
+# Parameters of KempeKMeans that other methods do not have.
+OF_KEMPE_KMEANS = ("size_min", "size_max")
 
 
 class ConstrainedClusterer(
@@ -140,10 +142,13 @@ class ConstrainedClusterer(
     _begun: float  # when the fit that is running was begun
 
     def __new__(cls, *positional: Any, **named: Any) -> Self:
-        """Answer what ``KMeans`` understands and this estimator does not, in a sentence."""
+        """Answer what others understand and this estimator does not, in a sentence."""
         for name in named.keys() & OF_KMEANS.keys():
             if name not in cls._get_param_names():
                 raise TypeError(f"{cls.__name__} has no {name}, as KMeans has: {OF_KMEANS[name]}")
+        for name in OF_KEMPE_KMEANS:
+            if name in named and name not in cls._get_param_names():
+                raise TypeError(f"{cls.__name__} knows no sizes of clusters; KempeKMeans does")
         return super().__new__(cls)  # type: ignore[no-any-return]
 
     @_fit_context(prefer_skip_nested_validation=True)

@@ -96,8 +96,10 @@ def _listed(values: Rows) -> str:
 
 
 def _numbers(name: str, value: ArrayLike, n_rows: int, n_clusters: int) -> Rows:
+    if isinstance(value, int | float) and not isinstance(value, bool):  # nearly always
+        return np.full(n_clusters, _number(name, float(value), n_rows), dtype=np.int32)
     given = np.asarray(value)
-    if given.dtype == bool or not np.issubdtype(given.dtype, np.number) or given.ndim > 1:
+    if given.dtype.kind not in "iuf" or given.ndim > 1:
         raise ValueError(f"{name} must be a number or one number per cluster: {value!r}")
     if given.ndim == 1 and given.size != n_clusters:
         raise ValueError(f"{name} has {given.size} numbers for {n_clusters} clusters")
@@ -108,12 +110,17 @@ def _numbers(name: str, value: ArrayLike, n_rows: int, n_clusters: int) -> Rows:
 def _number(name: str, value: float, n_rows: int) -> int:
     """Rows that a number means; a share is rounded so that the limit holds exactly."""
     if not math.isfinite(value) or value < 0:
-        raise ValueError(f"{name} must not be negative: {value:g}")
+        raise ValueError(f"{name} must be a number of rows or a share of them: {value:g}")
+    at_least = name == "size_min"
     if value >= 1 or value == 0:
         if value != round(value):
             raise ValueError(f"{name} must be a whole number of rows, or a share below 1: {value}")
-        # More than all rows says no more than all of them, and fits into 32 bits.
-        return int(min(value, n_rows + 1.0))
-    rows = value * n_rows
-    slack = ROUNDING * max(rows, 1.0)
-    return math.ceil(rows - slack) if name == "size_min" else math.floor(rows + slack)
+        if at_least and value > n_rows:
+            raise ValueError(f"size_min of {value:g} is more than all {n_rows} rows")
+        rows = int(min(value, n_rows))  # more than all rows says no more than all of them
+    else:
+        slack = ROUNDING * max(value * n_rows, 1.0)
+        rows = math.ceil(value * n_rows - slack) if at_least else math.floor(value * n_rows + slack)
+    if rows == 0 and not at_least:
+        raise ValueError(f"size_max of {value:g} leaves no cluster a single one of {n_rows} rows")
+    return rows

@@ -11,10 +11,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
-from kempe import Constraints, InfeasibleConstraintsError, KempeKMeans, NoSolutionFoundError, _core
+from kempe import (
+    KSKM,
+    Constraints,
+    InfeasibleConstraintsError,
+    KempeKMeans,
+    NoSolutionFoundError,
+    _core,
+)
 from kempe.engine import MemeticParams, SequentialDescent
 from kempe.graph.sizes import SizeConflict, colour_within, find_conflict
 from kempe.problem import Problem
+from kempe.rivals import PCCC
 from kempe.sizes import SizeLimits
 from kempe.soft_pairs import SoftPairs
 from random_problems import context_of, random_problem
@@ -296,9 +304,8 @@ class Tiny:
         return model.fit(self.X, sample_weight=self.weights, **pairs)
 
 
-@pytest.mark.parametrize("first", range(0, 600, 100))
-def test_tiny_fits_are_optimal_and_refusals_are_right(first):
-    for seed in range(first, first + 100):
+def check_tiny_fits(first: int, count: int) -> None:
+    for seed in range(first, first + count):
         tiny = Tiny(seed)
         optimum = tiny.optimum()
         try:
@@ -309,6 +316,17 @@ def test_tiny_fits_are_optimal_and_refusals_are_right(first):
         assert tiny.allowed(model.labels_[None, :]).all(), seed
         reached = tiny.lowest(model.labels_[None, :])
         assert reached <= optimum * (1 + 1e-9) + 1e-8, seed
+
+
+@pytest.mark.parametrize("first", range(0, 600, 100))
+def test_tiny_fits_are_optimal_and_refusals_are_right(first):
+    check_tiny_fits(first, 100)
+
+
+@pytest.mark.stress
+@pytest.mark.parametrize("first", range(10_000, 20_000, 1_000))
+def test_ten_thousand_tiny_fits_are_optimal_and_refusals_are_right(first):
+    check_tiny_fits(first, 1_000)
 
 
 @pytest.mark.parametrize("first", range(1000, 1300, 100))
@@ -357,8 +375,8 @@ def test_limits_of_their_own_belong_to_clusters_by_position():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"size_min": 4}, "12 rows, but there are 10; size_min of 3 would do"),
-        ({"size_max": 3}, "room for 9 rows, but there are 10; size_max of 4 would do"),
+        ({"size_min": 4}, "12 rows, but there are 10; size_min must be at most 3"),
+        ({"size_max": 3}, "room for 9 rows, but there are 10; size_max must be at least 4"),
         ({"size_max": 4}, "5 rows are must-linked to row 2"),
         ({"size_max": [2, 3, 4]}, "room for 9"),
         ({"size_min": 5, "size_max": 4}, "size_min is larger than size_max"),
@@ -373,6 +391,63 @@ def test_impossible_sizes_are_refused_in_words(settings, message):
     must_link = [(2, 4), (4, 6), (6, 8), (8, 9)]
     with pytest.raises(ValueError, match=message):
         KempeKMeans(3, **settings).fit(X, must_link=must_link)
+
+
+@pytest.mark.parametrize("name", ["size_min", "size_max"])
+@pytest.mark.parametrize(
+    "value",
+    [
+        *[float("nan"), float("inf"), -1, True, "4", 1.5, 1j, {4}],
+        *[[4, 4], [4, 4, 4, 4], [], [[4, 4, 4]], [4, None, 4], [4, float("nan"), 4], [4, -1, 4]],
+        *[[True, True, True], ["a", "b", "c"], [4, 4, 4j], np.array("4"), [4, 4, 1.5]],
+    ],
+    ids=repr,
+)
+def test_what_is_no_size_is_refused_by_name(name, value):
+    X = np.random.default_rng(0).normal(size=(12, 2))
+    with pytest.raises(ValueError, match=name):
+        KempeKMeans(3, **{name: value}).fit(X)
+
+
+def test_sizes_beyond_the_rows_are_refused_in_their_own_words():
+    X = np.random.default_rng(0).normal(size=(12, 2))
+    with pytest.raises(ValueError, match="more than all 12 rows"):
+        KempeKMeans(3, size_min=13).fit(X)
+    with pytest.raises(ValueError, match="leaves no cluster a single one of 12 rows"):
+        KempeKMeans(3, size_max=0.05).fit(X)
+    free = KempeKMeans(3, random_state=0).fit(X)
+    loose = KempeKMeans(3, size_min=0.01, size_max=2**40, random_state=0).fit(X)
+    assert loose.inertia_ == pytest.approx(free.inertia_)
+
+
+def test_a_limit_that_would_do_is_named_only_where_numbers_alone_decide():
+    X = np.random.default_rng(0).normal(size=(12, 2))
+
+    def refusal(sizes, **pairs):
+        with pytest.raises(InfeasibleConstraintsError) as error:
+            KempeKMeans(3, **sizes).fit(X, **pairs)
+        return str(error.value)
+
+    assert refusal({"size_max": 3}).endswith("size_max of 4 would do")
+    assert refusal({"size_min": 5}).endswith("size_min of 4 would do")
+    # Here no limit on the largest cluster would do but all that the group needs.
+    tied = {"must_link": [(0, 1), (1, 2), (2, 3), (3, 4)]}
+    assert refusal({"size_max": 3}, **tied).endswith("size_max must be at least 4")
+    assert refusal({"size_min": 5}, **tied).endswith("size_min must be at most 4")
+    assert refusal({"size_min": [6, 5, 5]}).endswith("there are 12")
+
+
+@pytest.mark.parametrize("method", [KSKM, PCCC])
+def test_methods_that_know_no_sizes_say_so(method):
+    with pytest.raises(TypeError, match=r"knows no sizes of clusters; KempeKMeans does"):
+        method(3, size_max=4)
+
+
+def test_rows_of_the_fit_count_only_where_sizes_do():
+    X = np.random.default_rng(0).normal(size=(12, 2))
+    model = KempeKMeans(3, random_state=0).fit(X)
+    with pytest.raises(ValueError, match="give size_min or size_max"):
+        model.predict(X, with_fit=True)
 
 
 def test_a_conflict_proves_itself_and_nothing_else():

@@ -271,8 +271,7 @@ class KempeKMeans(SearchingClusterer):
         return self
 
     def _check_one_price(self, given: Constraints) -> None:
-        said = given.soft.stacked()[2]
-        if self.soft_price is not None and not np.isnan(said).all():
+        if self.soft_price is not None and not np.isnan(given.soft.stacked()[2]).all():
             raise ValueError(
                 "soft pairs have confidences, and soft_price is the price of all: give one of them"
             )
@@ -347,6 +346,8 @@ class KempeKMeans(SearchingClusterer):
             If the pairs cannot hold, with a proof, or the sizes cannot be had.
         """
         if size_min is None and size_max is None:
+            if with_fit:
+                raise ValueError("with_fit says which rows sizes count: give size_min or size_max")
             pairs = {"must_link": must_link, "cannot_link": cannot_link}
             return super().predict(X, constraints=constraints, **pairs)
         held = as_constraints(must_link, cannot_link, constraints)

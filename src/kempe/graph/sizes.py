@@ -51,6 +51,8 @@ class SizeConflict:
         What was asked for.
     n_rows
         Number of all rows.
+    has_pairs
+        Whether there are pairs, so that not only numbers decide which limits can be had.
     names
         What messages call the rows, if not by their numbers.
     """
@@ -60,6 +62,7 @@ class SizeConflict:
     sizes: tuple[int, ...]
     limits: SizeLimits
     n_rows: int
+    has_pairs: bool = False
     names: RowNames | None = field(default=None, repr=False, compare=False)
 
     def verify(self, constraints: Constraints, n_clusters: int | None = None) -> bool:
@@ -88,12 +91,12 @@ class SizeConflict:
         if self.kind == "few":
             return (
                 f"{k} clusters of {limits} rows need {int(limits.least.sum())} rows, but there are "
-                f"{self.n_rows}; size_min of {self.n_rows // k} would do"
+                f"{self.n_rows}{self._nearest('size_min', self.n_rows // k)}"
             )
         if self.kind == "many":
             return (
                 f"{k} clusters of {limits} rows have room for {int(limits.most.sum())} rows, but "
-                f"there are {self.n_rows}; size_max of {-(-self.n_rows // k)} would do"
+                f"there are {self.n_rows}{self._nearest('size_max', -(-self.n_rows // k))}"
             )
         called = listed(", ", self._called())
         largest = int(limits.most.max())
@@ -112,6 +115,14 @@ class SizeConflict:
             f"around rows {called}, are cannot-linked to each other and do not fit into clusters "
             f"of {limits} rows"
         )
+
+    def _nearest(self, name: str, rows: int) -> str:
+        """Say which limit numbers alone would permit; where there are pairs, they may need more."""
+        if not self.limits.same_for_all:
+            return ""
+        if not self.has_pairs:
+            return f"; {name} of {rows} would do"
+        return f"; {name} must be at {'most' if name == 'size_min' else 'least'} {rows}"
 
     def _called(self) -> list[str]:
         return [str(row if self.names is None else self.names[row]) for row in self.rows]
@@ -137,6 +148,7 @@ def find_conflict(
         Sizes that are asked for.
     """
     sizes = np.bincount(supernode, minlength=graph.size)
+    free = graph.size == supernode.size and not graph.n_edges
 
     def conflict(kind: Any, groups: NDArray[np.integer[Any]]) -> SizeConflict:
         first = np.unique(supernode, return_index=True)[1]
@@ -146,6 +158,7 @@ def find_conflict(
             tuple(sizes[groups].tolist()),
             limits,
             supernode.size,
+            not free,
             constraints.row_names,
         )
 
@@ -154,6 +167,8 @@ def find_conflict(
         return conflict("few", nobody)
     if int(limits.most.sum()) < supernode.size:
         return conflict("many", nobody)
+    if free:
+        return None  # single rows in no pair go anywhere
     largest, k = int(limits.most.max()), limits.n_clusters
     order = np.argsort(-sizes, kind="stable")
     if sizes[order[0]] > largest:
