@@ -150,6 +150,9 @@ bench-docs: $(VENV)/.test  ## measure every table of the documentation (wants a 
 	$(BIN)/python benchmarks/rivals.py swaps --out $(TABLES)/swaps.md
 	$(BIN)/python benchmarks/ablations.py mwis --out $(TABLES)/mwis.md
 	$(BIN)/python benchmarks/questions.py --out $(TABLES)/questions.md
+	$(BIN)/python benchmarks/sizes.py alone --out $(TABLES)/sizes_alone.md
+	$(BIN)/python benchmarks/sizes.py starts --out $(TABLES)/sizes_starts.md
+	$(BIN)/python benchmarks/sizes.py large --out $(TABLES)/sizes_large.md
 	$(BIN)/python benchmarks/noise.py flipped --out $(TABLES)/noise.md
 	$(BIN)/python benchmarks/noise.py flipped --only "collection 1" --own 1 --out $(TABLES)/noise_own.md
 	$(BIN)/python benchmarks/noise.py others --out $(TABLES)/noise_others.md

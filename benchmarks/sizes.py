@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -21,10 +23,13 @@ from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, milp
 from sklearn.cluster import kmeans_plusplus
 
+from folders import use_shared_data
 from kempe import KempeKMeans, datasets
+from kempe.bench.execution import PeakMemory
 from kempe.exceptions import InfeasibleConstraintsError, NoSolutionFoundError
 from kempe.problem import Problem
 from kempe.sizes import SizeLimits
+from large import resident_megabytes
 from tables import Section, show, write_markdown
 
 ALONE = (
@@ -63,8 +68,12 @@ LARGER = (
     ("COL3/n5000-k20", 0.05),
 )
 
-app = typer.Typer(help=__doc__, add_completion=False)
+app = typer.Typer(help=__doc__, add_completion=False, callback=use_shared_data)
 Out = Annotated[Path | None, typer.Option(help="Also write the table as Markdown.")]
+
+
+# Rows and clusters of one descent each.
+LARGE = ((10_000, 50), (100_000, 50), (1_000_000, 20))
 
 
 class Kind(NamedTuple):
@@ -137,6 +146,15 @@ class Cell(NamedTuple):
         return _timed(lambda: _rival(self.X, self.k, self.low, self.high, init=init, n_init=1))
 
 
+def _warm_up(*, rival: bool) -> None:
+    """Import and load whatever a first fit does, so that no cell has to pay for it."""
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    cell = Cell(X, 3, 10, 10)
+    cell.fit(max_mutations=0)
+    if rival:
+        cell.fit_rival(X[:3])
+
+
 class Beside(NamedTuple):
     """How starts of one cell went: our inertia over the rival's, its best, CPU of both."""
 
@@ -163,6 +181,7 @@ def alone(
     out: Out = None,
 ) -> None:
     """Sizes without pairs, beside k-means-constrained."""
+    _warm_up(rival=True)
     rows, ratios, speeds, above = [], [], [], 0
     for name in ALONE:
         data = datasets.load(name)
@@ -239,19 +258,30 @@ class Program:
         return best
 
 
+class BesideProgram(NamedTuple):
+    """Our inertia over that of the program, CPU seconds of both, and ours to its inertia."""
+
+    ratio: float
+    own: float
+    reaching: float
+    program: float
+
+
 def _with_pairs(
     data: datasets.Dataset, kind: Kind, restarts: int, seconds: float, limit: float
-) -> tuple[float, float, float]:
-    """Our inertia over that of the program, and CPU seconds of both."""
+) -> BesideProgram:
     X, k = data.X, data.n_clusters
     low, high = kind.limits(len(X), k)
     model = KempeKMeans(k, size_min=low, size_max=high, random_state=0)
     _, own = _timed(lambda: model.fit(X, constraints=data.constraints))
+    inertia = model.inertia_
     limits = SizeLimits.of(low, high, len(X), k)
     problem = Problem.build(X, data.constraints, n_clusters=k, limits=limits)
     starts = [start - problem.shift for start in _starts(X, k, restarts)]
     best, other = _timed(lambda: Program(problem).best_of(starts, seconds, limit))
-    return model.inertia_ / best, own, other
+    model.set_params(target_inertia=best)
+    _, reaching = _timed(lambda: model.fit(X, constraints=data.constraints))
+    return BesideProgram(inertia / best, own, reaching, other)
 
 
 @app.command()
@@ -264,29 +294,32 @@ def pairs(
     out: Out = None,
 ) -> None:
     """Sizes with pairs, beside an integer program."""
-    rows, ratios, speeds, unsolved = [], [], [], 0
+    rows, cells, unsolved = [], [], 0
     both = [(name, level) for name in WITH_PAIRS for level in LEVELS]
     for name, level in LARGER if larger else both:
         if only not in name:
             continue
         data = datasets.load(name, level)
         for kind in (KINDS[0], KINDS[2]):
-            cell = [name, f"{level:g}", kind.name]
             try:
-                ratio, own, other = _with_pairs(data, kind, restarts, seconds, limit)
+                cell = _with_pairs(data, kind, restarts, seconds, limit)
             except (InfeasibleConstraintsError, NoSolutionFoundError):
                 continue
-            unsolved += ratio == 0.0
-            ratios += [ratio] if ratio else []
-            speeds.append(other / own)
-            rows.append([*cell, f"{ratio:.4f}" if ratio else "–", f"{own:.2f}", f"{other:.1f}"])
+            solved = cell.ratio > 0
+            unsolved += not solved
+            cells += [cell] if solved else []
+            figures = [f"{cell.own:.2f}", f"{cell.reaching:.2f}", f"{cell.program:.1f}"]
+            shown = f"{cell.ratio:.4f}" if solved else "–"
+            rows.append([name, f"{level:g}", kind.name, shown, *figures])
             print(*rows[-1], flush=True)
     title = (
-        f"sizes with pairs, {len(rows)} cells: {_mean(ratios):.4f} of the program, at worst "
-        f"{max(ratios):.4f}, {_mean(speeds):.1f} times faster; the program, given {limit:g} CPU "
-        f"seconds, has nothing in {unsolved} cells"
+        f"sizes with pairs, {len(rows)} cells: {_mean(cell.ratio for cell in cells):.4f} of the "
+        f"program, at worst {max(cell.ratio for cell in cells):.4f}, "
+        f"{_mean(cell.program / cell.own for cell in cells):.1f} times faster, "
+        f"{_mean(cell.program / cell.reaching for cell in cells):.0f} times to its inertia; the "
+        f"program, given {limit:g} CPU seconds, has nothing in {unsolved} cells"
     )
-    columns = ["data", "level", "sizes", "inertia", "CPU s", "program CPU s"]
+    columns = ["data", "level", "sizes", "inertia", "CPU s", "to its inertia", "program CPU s"]
     _report([Section(title, columns, rows)], out)
 
 
@@ -326,30 +359,55 @@ def starts(
     _report([Section(title, ["data", "level", "sizes", "CPU s"], rows)], out)
 
 
-@app.command()
-def large(
-    rows: Annotated[int, typer.Option(min=1)] = 100_000,
-    features: Annotated[int, typer.Option(min=1)] = 10,
-    clusters: Annotated[int, typer.Option(min=1)] = 50,
-    rival: Annotated[bool, typer.Option(help="Also k-means-constrained.")] = False,
-    out: Out = None,
-) -> None:
-    """Descend once to clusters of equal sizes."""
+def _mixture(rows: int, features: int, clusters: int) -> NDArray[Any]:
     rng = np.random.default_rng(0)
     centres = rng.normal(scale=3.0, size=(clusters, features))
-    X = centres[rng.integers(clusters, size=rows)] + rng.normal(size=(rows, features))
-    init = _starts(X, clusters, 1)[0]
-    low, high = KINDS[0].limits(rows, clusters)
-    model = KempeKMeans(
-        clusters, init=init, size_min=low, size_max=high, max_mutations=0, random_state=0
-    )
-    _, own = _timed(lambda: model.fit(X))
-    figures = [f"{rows:,} x {features}", f"{clusters}", f"{model.inertia_:,.6g}", f"{own:.1f}"]
-    if rival:
-        other, seconds = _timed(lambda: _rival(X, clusters, low, high, init=init, n_init=1))
-        figures += [f"{model.inertia_ / other.inertia_:.4f}", f"{seconds / own:.0f}"]
-    columns = ["data", "k", "inertia", "CPU s"] + (["of the rival", "times faster"] * rival)
-    _report([Section("one descent, equal sizes", columns, [figures])], out)
+    return centres[rng.integers(clusters, size=rows)] + rng.normal(size=(rows, features))
+
+
+class Descended(NamedTuple):
+    """One descent to equal sizes: its inertia, CPU seconds, megabytes beyond the data."""
+
+    inertia: float
+    seconds: float
+    megabytes: float
+
+
+def _large_cell(rows: int, clusters: int) -> tuple[Cell, NDArray[Any]]:
+    X = _mixture(rows, 10, clusters)
+    return Cell(X, clusters, *KINDS[0].limits(rows, clusters)), _starts(X, clusters, 1)[0]
+
+
+def _descend_large(rows: int, clusters: int) -> Descended:
+    """Descend in a process of its own, where no earlier fit has left memory to use."""
+    _warm_up(rival=False)
+    cell, init = _large_cell(rows, clusters)
+    before, peak = resident_megabytes(), PeakMemory()
+    model, seconds = cell.fit(init=init, max_mutations=0)
+    return Descended(model.inertia_, seconds, (peak.megabytes() or np.nan) - before)
+
+
+@app.command()
+def large(
+    rival_up_to: Annotated[int, typer.Option(help="Rows up to which the rival runs.")] = 10_000,
+    out: Out = None,
+) -> None:
+    """Descend once to clusters of equal sizes, beside k-means-constrained where there is time."""
+    table = []
+    for rows, clusters in LARGE:
+        with ProcessPoolExecutor(1, get_context("spawn")) as process:
+            own = process.submit(_descend_large, rows, clusters).result()
+        cell, init = _large_cell(rows, clusters)
+        figures = [f"{rows:,} x 10", f"{clusters}", f"{own.seconds:.2f}", f"{own.megabytes:.0f}"]
+        figures += [f"{cell.X.nbytes / 2**20:.0f}"]
+        if rows <= rival_up_to:
+            _warm_up(rival=True)
+            other, seconds = cell.fit_rival(init)
+            figures += [f"{own.inertia / other.inertia_:.4f}", f"{seconds / own.seconds:.0f}"]
+        table.append(figures + ["–"] * (7 - len(figures)))
+        print(*table[-1], flush=True)
+    columns = ["data", "k", "CPU s", "MB", "data MB", "of the rival", "times faster"]
+    _report([Section("one descent, equal sizes", columns, table)], out)
 
 
 if __name__ == "__main__":

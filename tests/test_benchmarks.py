@@ -467,6 +467,27 @@ def test_certificates_are_measured_once_and_shown(script, tmp_path, monkeypatch,
     assert capsys.readouterr().out.count("unscaled iris") == 2
 
 
+def test_sizes_are_compared_with_a_program_that_keeps_them(script, monkeypatch, tmp_path):
+    sizes, out = script("sizes"), tmp_path / "pairs.md"
+    monkeypatch.setattr(sizes, "LARGER", (INSTANCE,))
+    arguments = ["pairs", "--larger", "--restarts", "1", "--out", str(out)]
+    result = CliRunner().invoke(sizes.app, arguments)
+    assert result.exit_code == 0, result.output
+    table = [line.split("|")[1:-1] for line in out.read_text().splitlines() if "COL3" in line]
+    assert [row[2].strip() for row in table] == ["equal", "20 %"]
+    for row in table:
+        # The search is never above one descent of the program.
+        assert 0 < float(row[3]) <= 1.001
+
+
+def test_many_rows_of_equal_sizes_are_measured(script, monkeypatch, tmp_path):
+    sizes, out = script("sizes"), tmp_path / "large.md"
+    monkeypatch.setattr(sizes, "LARGE", ((600, 5),))
+    result = CliRunner().invoke(sizes.app, ["large", "--rival-up-to", "0", "--out", str(out)])
+    assert result.exit_code == 0, result.output
+    assert "| 600 x 10 | 5 |" in out.read_text()
+
+
 def test_the_spread_of_certified_instances_covers_sizes_and_levels(script):
     certify = script("certify")
     spread = certify.instances("spread")
