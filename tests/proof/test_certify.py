@@ -233,6 +233,19 @@ def test_parts_come_after_prices_that_leave_a_gap_and_the_larger_bound_counts(mo
     assert certificate.method == "parts"
 
 
+def test_prices_come_before_a_large_matrix_and_it_follows_where_they_leave_a_gap(monkeypatch):
+    monkeypatch.setattr(certify_module, "PRICED_FIRST", 100)
+    X, pairs = three_groups()
+    certificate = certify(X, n_clusters=3, random_state=0, time_limit=30, gap=0.02, **pairs)
+    assert certificate.method == "prices"
+    assert verified(certificate, X, **pairs).gap <= 0.02
+    monkeypatch.setattr("kempe.proof.price_proof.WIDEST", 1e6)
+    monkeypatch.setattr("kempe.proof.price_proof.COVER_SHARE", 0.0)
+    certificate = certify(X, n_clusters=3, random_state=0, time_limit=30, gap=0.02, **pairs)
+    assert certificate.method == "sdp"
+    assert verified(certificate, X, **pairs).gap <= 0.02
+
+
 def test_where_time_is_short_there_are_parts_and_each_has_some_bound():
     X, pairs = three_groups()
     model = KempeKMeans(3, random_state=0).fit(X, **pairs)

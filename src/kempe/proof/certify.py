@@ -47,6 +47,9 @@ SEARCH_SHARE, LARGE_SEARCH_SHARE, PRESOLVE_SHARE = 0.5, 0.05, 0.2
 # effective dimensions that boxes cover them, else as much as a trial needs. Where they leave a
 # larger gap than this, parts are bounded too.
 PRICE_SHARE, PRICE_TRIAL, FEW_DIMENSIONS, PARTS_FROM = 0.9, 0.05, 6.0, 0.02
+# A matrix of more groups than this takes minutes for what prices may do in seconds: they come first
+# where there are few dimensions, for this share of the time.
+PRICED_FIRST, FIRST_SHARE = 3500, 0.25
 # Seconds after the limit in which parts are still begun: some bound is better than none.
 GRACE = 0.2
 
@@ -277,13 +280,16 @@ class _Proof:
             groups = whole.size if whole else self._problem.n_supernodes
             self._callbacks.on_start(self._problem.n_rows, groups, self._problem.n_clusters)
             if whole is None:
-                self._price()
+                self._price(PRICE_SHARE, PRICE_TRIAL)
                 self._method = "parts"
                 if self._priced is None or self._priced.gap > PARTS_FROM:
                     self._grow_parts()
             else:
-                self._trees.append((np.arange(self._problem.n_rows), whole))
-                whole.grow(self._n_jobs)
+                if whole.size > PRICED_FIRST:
+                    self._price(FIRST_SHARE, 0.0)
+                if self._priced is None or self._priced.gap > self._gap:
+                    self._trees.append((np.arange(self._problem.n_rows), whole))
+                    whole.grow(self._n_jobs)
         except KeyboardInterrupt:
             pass  # what is there is a proof
 
@@ -309,10 +315,14 @@ class _Proof:
             self._stopper,
         )
 
-    def _price(self) -> None:
-        """Bound all rows at once by prices, if there is time for a first bound."""
-        few = effective_dimension(self._data.heavy) <= FEW_DIMENSIONS
-        left = self._stopper.remaining * (PRICE_SHARE if few else PRICE_TRIAL)
+    def _price(self, few: float, many: float) -> None:
+        """Bound all rows at once by prices, in a share of the time, if that is enough for one.
+
+        ``few`` is the share where the rows lie in few dimensions, ``many`` that elsewhere.
+        """
+        share_of_time = few if effective_dimension(self._data.heavy) <= FEW_DIMENSIONS else many
+        # No share of a time without end would be a number.
+        left = self._stopper.remaining * share_of_time if share_of_time else 0.0
         if PriceProof.first_seconds(self._problem) > left:
             return
         share = self._stopper.child(left)
