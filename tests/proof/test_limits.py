@@ -87,13 +87,17 @@ def test_ctrl_c_ends_every_phase_in_a_second(shape):
         assert time.process_time() - pressed[0] < ROOM
 
 
-def test_a_machine_with_other_work_to_do_is_slower():
-    idle, busy = Slowdown(), Slowdown()
-    while time.process_time() - busy._work < 0.3:
-        pass
-    assert busy() < 3.0
-    time.sleep(3.0)
-    assert idle() > 3.0
+@pytest.mark.parametrize(
+    ("clock", "work", "slower"),
+    [(8.0, 2.0, 4.0), (3.0, 3.0, 1.0), (3.0, 6.0, 1.0), (0.01, 0.0, 1.0)],
+)
+def test_a_machine_with_other_work_to_do_is_slower(monkeypatch, clock, work, slower):
+    times = {"perf_counter": iter([1.0, 1.0 + clock]), "process_time": iter([5.0, 5.0 + work])}
+    for name, values in times.items():
+        monkeypatch.setattr(f"kempe.proof.slowdown.time.{name}", lambda values=values: next(values))
+    measured = Slowdown()()
+    monkeypatch.undo()
+    assert measured == slower
 
 
 @pytest.mark.parametrize("seed", range(20))
