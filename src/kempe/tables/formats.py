@@ -199,6 +199,8 @@ def _arrow_table(source: Source, read: Callable[[IO[bytes]], Any]) -> Table:
     with source.binary() as file, _damage_told(source):
         try:
             table = read(file)
+            # Arrow believes what a file says of where its texts end, unless it is told not to.
+            table.validate(full=True)
             columns = [_arrow_column(column) for column in table.columns]
         except pyarrow.ArrowException as error:
             raise ValueError(str(error).splitlines()[0]) from None
