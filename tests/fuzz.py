@@ -148,14 +148,15 @@ def summarise(counts: Counter[str]) -> None:
         typer.echo(f"{name:<22}{fits:>10,}{found:>10,}{best:>10,}{share}")
 
 
-def work(seed: int, reports: Any, stop: Event, families: Sequence[str] = tuple(FAMILIES)) -> None:
+def work(seed: int, reports: Any, stop: Event, families: Sequence[str] = ()) -> None:
     """Try round after round of problems; Ctrl-C is the business of the process that asked."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # Many problems have fewer distinct rows than clusters.
     warnings.simplefilter("ignore", ConvergenceWarning)
+    chosen = families or list(FAMILIES)
     failures = 0
     while not stop.is_set() and failures < MOST_FAILURES:
-        attempt = Attempt(reports, stop, families[seed % len(families)])
+        attempt = Attempt(reports, stop, chosen[seed % len(chosen)])
         try:
             hypothesis.seed(seed)(attempt.test)()
         except Exception as error:
