@@ -149,6 +149,7 @@ bench-docs: $(VENV)/.test  ## measure every table of the documentation (wants a 
 	$(BIN)/python benchmarks/rivals.py programs --out $(TABLES)/programs.md
 	$(BIN)/python benchmarks/rivals.py swaps --out $(TABLES)/swaps.md
 	$(BIN)/python benchmarks/ablations.py mwis --out $(TABLES)/mwis.md
+	$(BIN)/python benchmarks/warm.py --out $(TABLES)/warm.md
 	$(BIN)/python benchmarks/questions.py --out $(TABLES)/questions.md
 	$(BIN)/python benchmarks/sizes.py alone --out $(TABLES)/sizes_alone.md
 	$(BIN)/python benchmarks/sizes.py starts --out $(TABLES)/sizes_starts.md

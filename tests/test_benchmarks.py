@@ -600,6 +600,31 @@ def test_an_alternative_that_fails_is_counted_and_named(script):
     assert alternatives.row(package, "iris", 2)[1:4] == ["iris", "0 of 2, LookupError", "–"]
 
 
+def test_answers_are_taken_in_one_by_one(script, tmp_path, capsys):
+    warm = script("warm")
+    warm.main(answers=6, seeds=2, rows=[300], out=tmp_path / "warm.md")
+    [line] = [each for each in (tmp_path / "warm.md").read_text().splitlines() if "300" in each]
+    cells = [cell.strip() for cell in line.strip("| ").split("|")]
+    assert cells[0] == "300"
+    assert 0 < float(cells[1]) <= float(cells[2])
+    assert cells[4].endswith(" of 12")
+    assert -1 < float(cells[5]) <= float(cells[6]) < 50
+    assert "300" in capsys.readouterr().out
+
+
+def test_a_pair_that_clusters_break_is_preferred(script):
+    warm = script("warm")
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 20)
+    pair, surprises = warm.drawn(np.zeros(40, dtype=int), y, rng)
+    assert surprises
+    assert y[pair[0]] != y[pair[1]]
+    assert not warm.drawn(y, y, rng)[1]
+    told = warm.told(np.array([[0, 1], [0, 39]]), y)
+    assert told.must_link.tolist() == [[0, 1]]
+    assert told.cannot_link.tolist() == [[0, 39]]
+
+
 def test_noise_measures_every_table_on_small_problems(script, tmp_path, monkeypatch):
     noise = script("noise")
     monkeypatch.setattr(noise, "CELLS", {"collection 3": [("COL3/n500-k2", 0.05)]})

@@ -8,7 +8,9 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -17,6 +19,8 @@ from typer.testing import CliRunner
 
 from kempe import Constraints, FileFormatError
 from kempe.ask import STRATEGIES, Proposal, Session
+from kempe.ask import session as sessions
+from kempe.ask.spread import AnswerSpread
 from kempe.cli import app
 
 TOGETHER, APART = "together", "apart"
@@ -434,6 +438,41 @@ def test_wrong_arguments_are_refused():
     ):
         with pytest.raises(ValueError):
             Session(X, **arguments)
+
+
+def test_what_is_made_ready_beforehand_is_what_would_be_made_anyway(monkeypatch):
+    X, truth = blobs(60, 3, 1)
+    begin, made = threading.Event(), []
+
+    class Slow(AnswerSpread):
+        def __init__(self, *arguments):
+            made.append(threading.current_thread())
+            assert begin.wait(60)
+            super().__init__(*arguments)
+
+    monkeypatch.setattr(sessions, "AnswerSpread", Slow)
+    ready, plain = (Session(X, 3, random_state=0, model=model) for model in ("auto", "plain"))
+    for session in (ready, plain, ready):
+        session.prepare()
+    assert ready.next() is not None, "which needs nothing of it"
+    begin.set()
+    later = Session(X, 3, random_state=0)
+    for session in (ready, later):
+        play(session, truth, 10)
+    np.testing.assert_array_equal(ready.labels_, later.labels_)
+    assert ready.next() == later.next()
+    assert [thread is threading.main_thread() for thread in made] == [False, True]
+
+
+def test_a_preparation_that_fails_fails_where_it_is_needed(monkeypatch):
+    X, _ = blobs(60, 3, 1)
+    broken = mock.Mock(side_effect=MemoryError("no room"))
+    monkeypatch.setattr(sessions, "AnswerSpread", broken)
+    monkeypatch.setattr(threading, "excepthook", lambda _: None)
+    session = Session(X, 3, random_state=0)
+    session.prepare()
+    with pytest.raises(MemoryError, match="no room"):
+        _ = session.spread
 
 
 @pytest.mark.slow

@@ -126,3 +126,16 @@ def test_missing_categories_are_a_category_of_their_own(run):
     most, said = fitted(run, "t.csv", "--encode", "colour", "--impute", "most_frequent")
     assert most["columns"] == ["a", "colour=blue", "colour=red"]
     assert "(most_frequent): 2 in colour" in said
+
+
+def test_a_column_that_decides_alone_is_named(run):
+    rng = np.random.default_rng(0)
+    rows = np.column_stack([rng.normal(40, 10, 30), rng.normal(40_000, 9_000, 30)]).round(1)
+    text = "age,income\n" + "\n".join(",".join(map(str, row)) for row in rows.tolist())
+    Path("people.csv").write_text(text)
+    told = "scale: 'income' has 100.0 % of the variance, so it decides nearly alone; --standardise"
+    assert told in fitted(run, "people.csv")[1]
+    assert "scale:" not in fitted(run, "people.csv", "--standardise")[1]
+    assert "scale:" not in fitted(run, "people.csv", "--ignore", "age")[1], "there is no other"
+    Path("alike.csv").write_text("a,b\n1,2\n3,5\n2,1\n9,8\n")
+    assert "scale:" not in fitted(run, "alike.csv")[1]

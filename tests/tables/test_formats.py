@@ -89,6 +89,8 @@ def test_every_format_gives_the_same_table(tmp_path, name):
     assert list(table.names) == NAMES
     assert (table.n_rows, table.has_header) == (4, True)
     assert table.texts(0) == ["a7", "b8", "c9", "007"]
+    assert table.texts_of([3, 0, 0]) == [table.texts(3), table.texts(0), table.texts(0)]
+    assert table.texts_of([]) == []
     assert [text or "" for text in table.texts(3)] == ["oak", "fir", "", "oak"]
     np.testing.assert_array_equal(
         table.numbers([2, 1]), [[10, 1.5], [np.nan, 2.5], [1e20, -0.25], [3, 4]]

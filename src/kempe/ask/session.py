@@ -142,6 +142,7 @@ class Session:
         self._base = self._search(None, self._given)
         self._ledger = AnswerBook(self.n_clusters, self._given, self.ids)
         self._spread: AnswerSpread | None = None
+        self._preparing: threading.Thread | None = None
         self._question: Question | None = None
         self._labels: NDArray[np.int32] | None = None
         self._plain: NDArray[np.int32] | None = None
@@ -392,10 +393,25 @@ class Session:
         away = ((self.X[rows][:, None] - self._centres) ** 2).sum(axis=2)
         return float((away.argmin(axis=1) == shared.argmax(axis=1)[classes]).mean())
 
+    def prepare(self) -> None:
+        """Make ready, while a person reads, what the first answer would have to wait for."""
+        with self._lock:
+            if self.model == "plain" or self._spread is not None or self._preparing is not None:
+                return
+            self._preparing = threading.Thread(target=self._make_spread, daemon=True)
+            self._preparing.start()
+
+    def _make_spread(self) -> None:
+        rng = np.random.default_rng([self._seed, 1])
+        self._spread = AnswerSpread(self.X, self.n_clusters, rng)
+
     def _spreading(self) -> AnswerSpread:
+        if self._preparing is not None:
+            self._preparing.join()
+            self._preparing = None
         if self._spread is None:
-            rng = np.random.default_rng([self._seed, 1])
-            self._spread = AnswerSpread(self.X, self.n_clusters, rng)
+            self._make_spread()
+        assert self._spread is not None
         return self._spread
 
     # What there is to tell

@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from kempe.tables import Ids, PairSet, Source, Table
 
 
+ALONE = 0.99
+"""A column with this share of the variance leaves the others no say."""
+
+
 @dataclass(frozen=True)
 class Given:
     """A table as k-means needs it.
@@ -109,6 +113,8 @@ def read(options: TableOptions) -> Given:
     if preparation is not None:
         names = tuple(preparation.get_feature_names_out())
         remarks.append(f"preparation: {preparation.summary()}")
+    if not options.standardise:
+        remarks += _scales_in_words(rows, names)
     return Given(
         table=table,
         rows=rows,
@@ -121,6 +127,25 @@ def read(options: TableOptions) -> Given:
         weights=None if roles.weights is None else weights_of(table, roles.weights),
         remarks=tuple(remarks),
     )
+
+
+def _scales_in_words(rows: NDArray[Any], names: Sequence[str]) -> list[str]:
+    """Warn where one column alone decides, which is nearly always for its unit."""
+    import numpy as np
+
+    with np.errstate(over="ignore", invalid="ignore"):
+        spread = rows.var(axis=0) if len(rows) else np.zeros(len(names))
+        total = float(spread.sum())
+    if not np.isfinite(total) or np.count_nonzero(spread) < 2:
+        return []
+    share = spread / total
+    largest = int(share.argmax())
+    if share[largest] < ALONE:
+        return []
+    return [
+        f"scale: {names[largest]!r} has {100 * share[largest]:.1f} % of the variance, so it "
+        "decides nearly alone; --standardise gives every column the same weight"
+    ]
 
 
 def _groups_in_words(pairs: NDArray[np.int64], n_rows: int, column: str | None) -> str:

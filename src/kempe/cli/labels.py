@@ -23,7 +23,7 @@ COLUMN = "label"
 def write_joined(path: Path, table: Table, labels: Sequence[object]) -> None:
     """Write a table with the label of each row in a column of its own, the last one."""
     name = COLUMN if COLUMN not in table.names else f"kempe_{COLUMN}"
-    columns = [typed(table.texts(column)) for column in range(len(table.names))]
+    columns = [typed(texts) for texts in table.texts_of(range(len(table.names)))]
     write_table(path, [*table.names, name], zip(*columns, labels, strict=True))
 
 

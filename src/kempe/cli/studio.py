@@ -112,7 +112,7 @@ def _desk(session: Session, given: Given, options: TableOptions) -> Any:
         left_out = None if options.id_column is None else table.position(options.id_column)
         shown = [c for c in range(len(table.names)) if c != left_out]
         names = [table.names[c] for c in shown]
-        cells = NamedColumns(names, [table.texts(c) for c in shown], folder)
+        cells = NamedColumns(names, table.texts_of(shown), folder)
     title = "kempe studio" if str(options.data) == "-" else options.data.name
     return Desk(session, cells, title=title, centres=(_in_units(given), given.names))
 

@@ -48,6 +48,7 @@ class Desk:
         centres: tuple[NDArray[np.float64], Sequence[str]] | None = None,
     ) -> None:
         self.session = session
+        session.prepare()
         names = session.feature_names
         self.cells = NamedColumns.of_numbers(session.X, names) if cells is None else cells
         self.title = title

@@ -97,7 +97,7 @@ class Table(ABC):
 
     def _reread(self, data: Numbers, columns: Sequence[int], wrong: Sequence[int]) -> None:
         """Read what is no plain number as people write it, or complain."""
-        texts = {i: self.texts(columns[i]) for i in wrong}
+        texts = dict(zip(wrong, self.texts_of([columns[i] for i in wrong]), strict=True))
         mark: DecimalMark = self.decimal or "."
         if self.decimal is None and any(map(certainly_commas, texts.values())):
             mark = ","
@@ -120,13 +120,24 @@ class Table(ABC):
 
     def _thousands(self, columns: Sequence[int]) -> dict[int, tuple[int, str]]:
         """Find columns such as 1.500, which beside decimal commas may be fifteen hundred."""
-        texts = {column: self.texts(column) for column in columns if self.is_text}
+        columns = columns if self.is_text else []
+        texts = dict(zip(columns, self.texts_of(columns), strict=True))
         rows = {column: may_be_thousands(cells) for column, cells in texts.items()}
         return {c: (row, texts[c][row]) for c, row in rows.items() if row is not None}
 
     @abstractmethod
     def texts(self, column: int) -> list[str]:
         """Give one column as text without blanks around it."""
+
+    def texts_of(self, columns: Sequence[int]) -> list[list[str]]:
+        """Give several columns as text.
+
+        Parameters
+        ----------
+        columns
+            Their positions.
+        """
+        return [self.texts(column) for column in columns]
 
     @abstractmethod
     def place(self, row: int) -> str:
