@@ -244,7 +244,7 @@
 
   function drawCurve(curve) {
     const { ink, width, height, style } = paper($("curve"));
-    const left = 34, base = height - 18, top = 8;
+    const left = 44, base = height - 18, top = 8;
     ink.font = "12px system-ui, sans-serif";
     ink.fillStyle = style.getPropertyValue("--soft");
     ink.strokeStyle = style.getPropertyValue("--grid");
@@ -253,7 +253,9 @@
       ink.fillText(`${100 * share} %`, 0, y + 4);
       ink.beginPath(); ink.moveTo(left, y); ink.lineTo(width, y); ink.stroke();
     }
-    ink.fillText("answers", width - 48, height - 3);
+    ink.textAlign = "right";
+    ink.fillText("answers", width - 2, height - 3);
+    ink.textAlign = "left";
     ink.strokeStyle = style.getPropertyValue("--accent");
     ink.lineWidth = 2;
     ink.beginPath();
