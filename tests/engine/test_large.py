@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -44,3 +46,12 @@ def test_less_data_and_a_number_of_mutations_are_searched_as_before(shapeless):
     assert default.result_.statistics.objective == longer.result_.statistics.objective
     told = KempeKMeans(4, random_state=0, max_mutations=60).fit(shapeless)
     assert (told.result_.stop_reason, told.result_.n_mutations) == ("max_mutations", 60)
+
+
+@pytest.mark.parametrize(
+    ("supernodes", "least"), [(20_000, 48), (100_000, 48), (150_000, 32), (10**6, 16)]
+)
+def test_the_longer_a_mutation_takes_the_fewer_must_do(supernodes, least):
+    rule = MemeticParams().enough(SimpleNamespace(n_supernodes=supernodes))
+    assert rule.least == least
+    assert MemeticParams().enough(SimpleNamespace(n_supernodes=19_999)) is None

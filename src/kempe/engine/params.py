@@ -17,8 +17,11 @@ from kempe.search.stop import DiminishingReturns
 # Beyond this many supernodes annealing is too slow to be worth while unasked.
 LARGEST_ANNEALED = 5_000
 
-# Too few mutations say nothing about what more of them would gain.
+# Too few mutations say nothing about what more of them would gain. A mutation takes longer the more
+# supernodes there are: beyond so many, fewer mutations must do.
 LEAST_MUTATIONS = 48
+MOST_SUPERNODES = 100_000
+FEWEST_MUTATIONS = 16
 
 
 @dataclass(frozen=True)
@@ -115,7 +118,9 @@ class MemeticParams:
         """
         if self.worthwhile == 0 or problem.n_supernodes < self.large_from:
             return None
-        return DiminishingReturns(self.worthwhile, LEAST_MUTATIONS)
+        in_proportion = LEAST_MUTATIONS * MOST_SUPERNODES // max(problem.n_supernodes, 1)
+        least = max(FEWEST_MUTATIONS, min(LEAST_MUTATIONS, in_proportion))
+        return DiminishingReturns(self.worthwhile, least)
 
     def rounds(self, n_edges: int, n_supernodes: int) -> int:
         """Repetitions of the first assignment, which do not pay where constraints hardly bind.
