@@ -200,7 +200,7 @@ def rewritten(
 HEADERS = {
     "an unknown class": (lambda h: h.update({"class": "Popen"}), "no 'Popen' in this version"),
     "a class that is a list": (lambda h: h.update({"class": ["KSKM"]}), "there is no"),
-    "another class": (lambda h: h.update({"class": "COPKM"}), "unexpected keyword"),
+    "another class": (lambda h: h.update({"class": "COPKM"}), "knows no sizes"),
     "no class": (lambda h: h.pop("class"), "'class' is missing"),
     "no parameters": (lambda h: h.pop("parameters"), "'parameters' is missing"),
     "parameters in a list": (lambda h: h.update(parameters=[1]), "attribute 'items'"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import platform
 import threading
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from kempe import methods
 from kempe.exact import solver_process
 from kempe.exact.highs import solve_program, without_stray_lines
+from kempe.exceptions import NoSolutionFoundError
 
 needs_glibc = pytest.mark.skipif(
     platform.libc_ver()[0] != "glibc", reason="needs the GNU C library"
@@ -84,5 +86,6 @@ def test_output_is_as_before_when_the_last_of_several_solvers_ends(capfd):
 def test_a_fit_prints_nothing(name, planted, capfd):
     case = planted(1, n_clusters=4)
     model = methods.create(name, 4, random_state=0, time_limit=1.0)
-    model.fit(case.X, constraints=case.constraints)
+    with suppress(NoSolutionFoundError):  # greedy methods may find none, and say so by it
+        model.fit(case.X, constraints=case.constraints)
     assert capfd.readouterr() == ("", "")
