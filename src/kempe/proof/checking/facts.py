@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
@@ -40,10 +40,10 @@ class Facts:
         both = np.concatenate([ends, ends[:, ::-1]])
         both = both[np.argsort(both[:, 0], kind="stable")]
         names, starts = np.unique(both[:, 0], return_index=True)
-        others = np.split(both[:, 1], starts[1:])
-        return cls(
-            group, dict(zip(names.tolist(), (set(o.tolist()) for o in others), strict=False))
-        )
+        # Pieces of a list: so many small arrays would take longer than all else here.
+        others, bounds = both[:, 1].tolist(), [*starts.tolist(), len(both)]
+        pieces = (set(others[start:end]) for start, end in pairwise(bounds))
+        return cls(group, dict(zip(names.tolist(), pieces, strict=True)))
 
     def copy(self) -> Facts:
         """Facts that can grow without changing these."""
