@@ -163,7 +163,9 @@ def table(results: list[dict[str, Any]], wrong: float) -> Section:
         cells = [f"{np.mean([found[wrong, method, s][b] for s in sets]):.3f}" for b in BUDGETS]
         each = f"{1000 * np.mean([one['seconds'] for one in runs]):.0f}"
         seeds = [sum(one["dataset"] == name for one in runs) for name in sets]
-        rows.append([method, *cells, each, str(len(sets)), f"{min(seeds)} to {max(seeds)}"])
+        few, many = min(seeds), max(seeds)
+        repeated = str(few) if few == many else f"{few} to {many}"
+        rows.append([method, *cells, each, str(len(sets)), repeated])
     head = ["strategy", *(f"{b} answers" for b in BUDGETS), "ms per question", "sets", "seeds"]
     return Section(f"Adjusted Rand index, {_told(wrong)}", head, rows)
 
