@@ -33,6 +33,7 @@ import numpy as np
 import typer
 
 import kempe
+from kempe.ask import Session
 from kempe.bench.store import Record, Store, StoreError
 from kempe.exceptions import CertificateError, FileFormatError
 from kempe.proof import OptimalityCertificate
@@ -42,6 +43,7 @@ from kempe.tables import (
     open_table,
     read_constraint_file,
     read_pairs,
+    read_soft_pairs,
     write_table,
 )
 
@@ -104,6 +106,37 @@ def _json(path: Path) -> None:
     path.write_text(json.dumps({"ml": [[0, 1]], "cl": APART.tolist(), "sml": [[1, 2]]}))
 
 
+def _soft_and_limited(path: Path) -> None:
+    model = kempe.KempeKMeans(3, size_min=1, size_max=[3, 3, 4], random_state=0)
+    sure = {"soft_must_link_confidence": 0.9}
+    model.fit(X, soft_must_link=APART, soft_cannot_link=[(0, 1)], **sure).save(path)
+
+
+def _soft_pairs(path: Path) -> None:
+    rows = [[0, 1, "must-link", 0.9], [2, 3, "cannot-link", 0.8], [0, 5, "cannot-link", 0.7]]
+    write_table(path, ["first", "second", "kind", "confidence"], rows)
+
+
+def _session(path: Path) -> None:
+    path.unlink(missing_ok=True)
+    with Session(X, 3, log=path, random_state=0) as session:
+        session.answer((0, 1), "together", confidence=0.9)
+        session.answer((0, 2), "apart")
+        session.label([3, 4], "far")
+        session.skip((1, 5))
+        session.retract((0, 2))
+        session.undo()
+
+
+def _resumed(path: Path) -> None:
+    try:
+        with Session(X, 3, log=path) as session:
+            _ = session.labels_, session.next(), session.curve(), session.conflicts
+    except ValueError as error:
+        if "belongs to a session" not in str(error):
+            raise
+
+
 def _columns(path: Path) -> None:
     table = open_table(path)
     for column in range(min(len(table.names), 3)):
@@ -135,6 +168,19 @@ def _records(path: Path) -> None:
 # The name of a file, who writes a good one, who reads it, and the error that it promises.
 FILES: dict[str, tuple[str, Callable[[Path], object], Callable[[Path], object], type]] = {
     "model": ("model.kempe", _model, _predicted, FileFormatError),
+    "model with soft pairs and sizes": (
+        "soft.kempe",
+        _soft_and_limited,
+        _predicted,
+        FileFormatError,
+    ),
+    "log of a session": ("session.log", _session, _resumed, FileFormatError),
+    "soft pairs": (
+        "soft.csv",
+        _soft_pairs,
+        lambda path: read_soft_pairs(path, n_rows=6),
+        ValueError,
+    ),
     "certificate": ("proof.kempe", _certificate, _verified, FileFormatError),
     "certificate of parts": ("parts.kempe", _parts, _verified, FileFormatError),
     "store": ("runs.csv", lambda path: _store(path.parent), _records, StoreError),
@@ -441,9 +487,9 @@ def fail(kind: str, content: bytes, why: str, counts: Counter[str]) -> None:
 
 def summarise(counts: Counter[str]) -> None:
     typer.echo(f"\n{counts['files']:,} files, {counts['failures']} failures")
-    typer.echo(f"{'':<24}{'read':>10}{'refused':>10}")
+    typer.echo(f"{'':<34}{'read':>10}{'refused':>10}")
     for kind in (*FILES, "names"):
-        typer.echo(f"{kind:<24}{counts[f'read {kind}']:>10,}{counts[f'refused {kind}']:>10,}")
+        typer.echo(f"{kind:<34}{counts[f'read {kind}']:>10,}{counts[f'refused {kind}']:>10,}")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,9 @@
-"""Files from strangers: what they claim is looked at before anything of them is unpacked."""
+"""Files from strangers: what they claim is looked at before anything of them is unpacked.
+
+As a program, this writes what each of them takes to read::
+
+    python tests/test_hostile_files.py > docs/_generated/hostile_files.md
+"""
 
 from __future__ import annotations
 
@@ -7,6 +12,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -24,6 +30,11 @@ from kempe.tables.formats import open_table
 
 MOST_MEMORY = 200  # MB of the whole process, which has about half of that before it reads anything
 X = np.array([[0.0, 0.0], [1.0, 0.0], [8.0, 0.0], [9.0, 1.0], [9.0, 0.0], [20.0, 0.0]])
+
+
+def good_model(path: Path) -> None:
+    """A file that nobody has touched, for comparison."""
+    model(path)
 
 
 def model(path: Path) -> None:
@@ -248,13 +259,12 @@ print(json.dumps([os.waitstatus_to_exitcode(status), used.ru_maxrss / 1e3]))
 """
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(not hasattr(os, "wait4"), reason="needs fork")
-@pytest.mark.parametrize(
-    ("kind", "make"), [(kind, make) for kind, makers in ARCHIVES.items() for make in makers]
-)
-def test_a_hostile_file_is_refused_and_takes_little_memory(tmp_path, kind, make):
-    path = tmp_path / ("file.npz" if make is npz_of_zeros else "file")
+CASES = [(kind, make) for kind, makers in ARCHIVES.items() for make in makers]
+
+
+def read_apart(folder: Path, kind: str, make: Callable[[Path], object]) -> tuple[int, float, str]:
+    """Code of a process that reads such a file, the memory that it takes, and what it says."""
+    path = folder / ("file.npz" if make is npz_of_zeros else "file")
     make(path)
     done = subprocess.run(
         [sys.executable, "-c", READ, kind, str(path)],
@@ -263,8 +273,15 @@ def test_a_hostile_file_is_refused_and_takes_little_memory(tmp_path, kind, make)
         timeout=120,
         check=True,
     )
-    code, memory = json.loads(done.stdout)
-    assert code == 7, done.stderr
+    return *json.loads(done.stdout), done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "wait4"), reason="needs fork")
+@pytest.mark.parametrize(("kind", "make"), CASES)
+def test_a_hostile_file_is_refused_and_takes_little_memory(tmp_path, kind, make):
+    code, memory, said = read_apart(tmp_path, kind, make)
+    assert code == 7, said
     assert memory < MOST_MEMORY
 
 
@@ -388,3 +405,21 @@ def test_arrays_of_a_certificate_give_a_file_error_or_a_proof_that_fails(tmp_pat
 def test_what_the_fuzzer_has_found_is_read_or_refused(tmp_path, path):
     kind = path.name.rpartition("-")[0].replace("_", " ")
     assert fuzz_files.attempt(kind, path.read_bytes(), tmp_path) in ("read", "refused")
+
+
+def main(only: list[str]) -> None:
+    """Print the memory that each file takes, a table of Markdown."""
+    print("| file | is | size, kB | memory of the process, MB |\n|---|---|---:|---:|")
+    for kind, make in [("model", good_model), *CASES]:
+        if only and make.__name__ not in only:
+            continue
+        with tempfile.TemporaryDirectory() as name:
+            code, memory, _ = read_apart(Path(name), kind, make)
+            size = next(Path(name).iterdir()).stat().st_size / 1e3
+        told = {0: "read", 7: "refused"}.get(code, f"code {code}")
+        what = make.__name__.replace("_", " ")
+        print(f"| {kind}: {what} | {told} | {size:,.0f} | {memory:.0f} |", flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -96,7 +96,9 @@ def _json(source: Source) -> dict[str, Any]:
     try:
         with source.text() as file:
             content = json.load(file)
-    except (json.JSONDecodeError, RecursionError) as error:
+    except TableError:
+        raise
+    except (ValueError, RecursionError) as error:  # numbers of thousands of digits, too
         raise ValueError(f"{source.name} is not JSON: {error}") from None
     if not isinstance(content, dict):
         raise TableError(
