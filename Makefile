@@ -137,6 +137,7 @@ bench-docs: $(VENV)/.test  ## measure every table of the documentation (wants a 
 	$(BIN)/python benchmarks/compare.py --seeds 3 --out $(TABLES)/compare.md
 	$(BIN)/python benchmarks/gaps.py --store results/gaps --keep --out $(TABLES)/gaps.md
 	$(BIN)/python benchmarks/overhead.py --out $(TABLES)/overhead.md
+	$(BIN)/python benchmarks/limits.py --out $(TABLES)/limits.md
 	$(BIN)/python benchmarks/tight.py --out $(TABLES)/tight.md
 	$(BIN)/python benchmarks/searches.py --out $(TABLES)/searches.md
 	$(BIN)/python benchmarks/large.py unconstrained --seeds 20 --out $(TABLES)/unconstrained.md
