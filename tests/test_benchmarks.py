@@ -680,3 +680,15 @@ def test_relax_is_set_beside_cp_sat_and_never_above_what_it_proves(script, tmp_p
         fewest, said = solved.split(",")
         assert int(given_up) <= int(fewest)
         assert "proven" not in said or int(given_up) == int(fewest)
+
+
+def test_limits_are_measured_for_every_call(script, capsys, monkeypatch, tmp_path):
+    limits = script("limits")
+    monkeypatch.setattr(limits, "KINDS", {"small": (60, 2, 3, 20)})
+    for name in limits.CALLS:
+        seconds, outcome = limits.measured(name, "small")
+        assert seconds < 5, name
+        assert outcome in ("", "none"), name
+    monkeypatch.setattr(limits, "cell", lambda name, kind, tries: f"{name} on {kind}")
+    limits.main(only=["kempe"], out=tmp_path / "limits.md")
+    assert "| kempe | kempe on small |" in (tmp_path / "limits.md").read_text()

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+from dataclasses import replace
 from pathlib import Path
 from unittest import mock
 
@@ -405,6 +406,26 @@ def test_ctrl_c_while_a_contradiction_is_proven_loses_nothing(monkeypatch):
     assert len(session.answers) == 2
     assert len(session.conflicts) == 1
     assert session.labels_[0] == session.labels_[1]
+
+
+def test_ctrl_c_in_a_search_ends_it_and_changes_nothing(monkeypatch):
+    session = Session(blobs()[0], 3, random_state=0, model="plain")
+    before, version = session.labels_.copy(), session.version
+    fit = sessions.KempeKMeans.fit
+
+    def cut_short(self, *arguments, **options):
+        fitted = fit(self, *arguments, **options)
+        fitted.result_ = replace(fitted.result_, stop_reason="interrupted")
+        return fitted
+
+    with monkeypatch.context() as patched:
+        patched.setattr(sessions.KempeKMeans, "fit", cut_short)
+        with pytest.raises(KeyboardInterrupt):
+            session.search()
+        with pytest.raises(KeyboardInterrupt):
+            Session(blobs()[0], 3, random_state=0)
+    assert session.version == version
+    np.testing.assert_array_equal(session.labels_, before)
 
 
 @pytest.mark.parametrize("ids", [list(np.arange(60)), [(n, "x") for n in range(60)]])

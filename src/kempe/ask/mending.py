@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from kempe import _core
 from kempe.constraints import Constraints
 from kempe.engine.warm import checked_labels, colours_of_labels
+from kempe.graph.certificates import raise_interrupt
 from kempe.problem import Problem
 from kempe.search.descent import Context
 from kempe.search.empty import full_solution
@@ -43,6 +44,7 @@ def mended_labels(
     problem = Problem.build(X, hard_pairs(constraints), n_clusters=n_clusters)
     context = Context(problem, np.random.default_rng(seed), _core.Stopper())
     colours = colours_of_labels(context, checked_labels(labels, problem.n_rows, n_clusters))
+    raise_interrupt(context.stopper)
     found = full_solution(problem, colours).colours
     if not problem.is_proper(found):
         raise AssertionError("internal error: a clustering violates a cannot-link pair")

@@ -218,7 +218,9 @@ class Session:
         model = KempeKMeans(
             self.n_clusters, max_mutations=SHORT_SEARCH if long else None, random_state=self._seed
         )
-        found: NDArray[np.int32] = model.fit(self.X, constraints=constraints, init=labels).labels_
+        found: NDArray[np.int32] = _whole(
+            model.fit(self.X, constraints=constraints, init=labels)
+        ).labels_
         return found
 
     # Questions and answers
@@ -402,7 +404,7 @@ class Session:
     def _plain_labels(self) -> NDArray[np.int32]:
         if self._plain is None:
             model = KempeKMeans(self.n_clusters, max_mutations=0, random_state=self._seed)
-            model.fit(self.X, constraints=self.constraints, init=self._base)
+            _whole(model.fit(self.X, constraints=self.constraints, init=self._base))
             self._plain, self._centres = model.labels_, model.cluster_centers_
         return self._plain
 
@@ -544,6 +546,13 @@ class Session:
         if first == second:
             raise ValueError(f"a pair has two different rows, got {pair[0]!r} twice")
         return first, second
+
+
+def _whole(model: KempeKMeans) -> KempeKMeans:
+    """Refuse a fit that Ctrl-C has cut short: a log that is opened again would find another one."""
+    if model.result_.stop_reason == "interrupted":
+        raise KeyboardInterrupt
+    return model
 
 
 def _numbered_like(
