@@ -126,6 +126,17 @@ def test_numbers_of_clusters_are_tried_with_soft_pairs(run, files):
 CONTRADICTION = "a,b,kind\nann,bob,ml\nbob,cid,ml\nann,cid,cl\n"
 
 
+def test_giving_up_pairs_is_advised_only_where_pairs_are_to_blame(run, files):
+    data = ["data.csv", "--id-column", "name", "-k", "2"]
+    apart = write(files, "apart.csv", "ann,bob\n")
+    done = run("check", *data, "--cannot-link", apart, "--size-max", "2", code=3)
+    assert "size_max must be at least 3" in done.stderr
+    assert "relax" not in done.stderr
+    pairs = write(files, "pairs.csv", CONTRADICTION)
+    done = run("check", *data, "--constraints", pairs, "--size-max", "2", code=3)
+    assert "kempe relax finds the fewest pairs to give up" in done.stderr
+
+
 def test_relax_names_the_pairs_to_give_up(run, files):
     pairs = write(files, "pairs.csv", CONTRADICTION)
     data = ["data.csv", "--id-column", "name", "-k", "2", "--constraints", pairs]
