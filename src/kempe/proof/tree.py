@@ -318,7 +318,7 @@ class Tree:
         root = self.root
         if root.relaxation is not None:
             colours = root.relaxation.colours(self.incumbent.labels)
-            start = dual_start(root.relaxation, colours, self._pace.penalty)
+            start = dual_start(root.relaxation, colours, self._pace.penalty(self.n_clusters))
             self._bound(root, start, ROOT)
             leaf = root.last
             if leaf.value < self.target and not self._should_stop():
