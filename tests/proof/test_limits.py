@@ -25,10 +25,14 @@ pytestmark = pytest.mark.timing
 ROOM = 1.0
 # Where data is so large that nothing can be proven in time, it is read and the labels are checked.
 READING_ROOM = 0.5
+# Rows, clusters, pairs, seconds, and features if they are not four.
 SHAPES = {
     "short": (2000, 5, 1000, 0.01),
     "large": (8000, 5, 4000, 0.1),
     "by prices": (20_000, 5, 5000, 1.0),
+    "by prices at once": (20_000, 5, 5000, 0.01),
+    "in parts": (8000, 5, 4000, 1.0, 12),
+    "in parts at once": (8000, 5, 4000, 0.01, 12),
     "many pairs": (19_000, 10, 95_000, 0.3),
     "many clusters": (5000, 200, 2000, 0.3),
     "many rows": (100_000, 10, 50_000, 0.3),
@@ -39,10 +43,10 @@ LARGEST = {
 }
 
 
-def planted(n: int, k: int, n_pairs: int, seed: int = 0):
-    rng = np.random.default_rng(seed)
+def planted(n: int, k: int, n_pairs: int, d: int = 4):
+    rng = np.random.default_rng(0)
     hidden = rng.permutation(np.arange(n) % k)
-    X = 3 * rng.normal(size=(k, 4))[hidden] + rng.normal(size=(n, 4))
+    X = 3 * rng.normal(size=(k, d))[hidden] + rng.normal(size=(n, d))
     drawn = rng.integers(n, size=(2 * n_pairs, 2))
     apart = drawn[hidden[drawn[:, 0]] != hidden[drawn[:, 1]]][:n_pairs]
     return X, hidden, apart
@@ -67,8 +71,10 @@ def test_a_limit_too_short_for_any_proof_is_kept_to_half_a_second(shape):
     keeps_limit(*LARGEST[shape], searched=False, room=READING_ROOM)
 
 
-def keeps_limit(n: int, k: int, n_pairs: int, limit: float, *, searched: bool, room: float) -> None:
-    X, hidden, apart = planted(n, k, n_pairs)
+def keeps_limit(
+    n: int, k: int, n_pairs: int, limit: float, d: int = 4, *, searched: bool, room: float
+) -> None:
+    X, hidden, apart = planted(n, k, n_pairs, d)
     labels = None if searched else hidden
     about = {"n_clusters": k, "cannot_link": apart, "time_limit": limit, "random_state": 0}
     spent = []
@@ -83,10 +89,10 @@ def keeps_limit(n: int, k: int, n_pairs: int, limit: float, *, searched: bool, r
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("shape", ["large", "by prices", "many pairs", "many rows"])
+@pytest.mark.parametrize("shape", ["large", "by prices", "in parts", "many pairs", "many rows"])
 def test_ctrl_c_ends_every_phase_in_a_second(shape):
-    n, k, n_pairs, _ = SHAPES[shape]
-    X, hidden, apart = planted(n, k, n_pairs)
+    n, k, n_pairs, _, *d = SHAPES[shape]
+    X, hidden, apart = planted(n, k, n_pairs, *d)
     for moment in (0.05, 0.3, 1.0, 3.0):
         pressed: list[float] = []
 
