@@ -262,9 +262,9 @@ def test_parts_are_as_large_as_time_allows(seconds, size):
     assert parts_module.part_size(10_000, 26, seconds) == size
 
 
-@pytest.mark.parametrize(("n_clusters", "size"), [(2, 400), (5, 600), (100, 2500)])
-def test_parts_are_no_larger_than_the_number_of_clusters_asks_for(n_clusters, size):
-    assert parts_module.part_size(10_000, n_clusters, math.inf) == size
+@pytest.mark.parametrize(("n_clusters", "seconds", "size"), [(3, 60, 396), (3, 600, 1252)])
+def test_parts_of_few_clusters_grow_with_the_root_of_time(n_clusters, seconds, size):
+    assert parts_module.part_size(10_000, n_clusters, seconds) == size
 
 
 def test_parts_have_some_groups_for_each_cluster():

@@ -50,8 +50,13 @@ PRICE_SHARE, PRICE_TRIAL, FEW_DIMENSIONS, PARTS_FROM = 0.9, 0.05, 6.0, 0.02
 # A matrix of more groups than this takes minutes for what prices may do in seconds: they come first
 # where there are few dimensions, for this share of the time.
 PRICED_FIRST, FIRST_SHARE = 3500, 0.25
+# Of the time there is, what exchanges between parts may take.
+EVENING_SHARE = 0.03
 # Seconds after the limit in which parts are still begun: some bound is better than none.
 GRACE = 0.2
+# Seconds that dealing a group into parts takes; and those that the checker takes for a row and for
+# a pair, whatever is proven.
+DEAL_SECONDS, ROW_SECONDS, PAIR_SECONDS = 1e-6, 6e-7, 3.5e-7
 
 
 def certify(
@@ -265,6 +270,10 @@ class _Proof:
         self._callbacks = callbacks
         self._started = time.perf_counter()
         self._slowdown = Slowdown()
+        pairs = problem.constraints
+        n_pairs = len(pairs.must_link) + len(pairs.cannot_link)
+        # What a check takes even if there is nothing to be proven.
+        self._reading = ROW_SECONDS * problem.n_rows + PAIR_SECONDS * n_pairs
         self._history: list[tuple[float, float, float]] = []
         self._trees: list[tuple[NDArray[np.int64], Tree]] = []
         self._merged = Merged.nothing(problem)
@@ -348,13 +357,15 @@ class _Proof:
         """
         n_groups, k = self._problem.n_supernodes, self._problem.n_clusters
         slowdown = self._slowdown()
+        grace = self._stopper.child(self._stopper.remaining + GRACE, overtime=True)
+        if grace.remaining < slowdown * DEAL_SECONDS * n_groups + self._check_time():
+            return
         size = part_size(n_groups, k, self._stopper.remaining / slowdown)
         parts = self._strata(-(-n_groups // size)).rows(self._problem)
         first, check = slowdown * _first_seconds(size), slowdown * _check_seconds(size)
-        grace = self._stopper.child(self._stopper.remaining + GRACE, overtime=True)
         for number, rows in enumerate(parts):
             to_come = len(parts) - number
-            overhead = to_come * first + len(parts) * check
+            overhead = to_come * first + len(parts) * check + slowdown * self._reading
             left = max(0.0, self._stopper.remaining - overhead)
             share = self._stopper.child(first + left / to_come)
             if self._ended or grace.look() or grace.remaining < self._check_time() + first + check:
@@ -377,7 +388,10 @@ class _Proof:
         weight, sums = self._data.heavy.sums(self._problem.supernode, self._problem.n_supernodes)
         means = sums / np.where(weight > 0, weight, 1.0)[:, None]
         row = np.unique(self._problem.supernode, return_index=True)[1]
-        return Strata.of(means, self._incumbent.labels[row], n_parts, self._rng)
+        colours = self._incumbent.labels[row]
+        limit = self._stopper.child(EVENING_SHARE * self._stopper.remaining)
+        strata = Strata.of(means, colours, n_parts, self._rng)
+        return strata.evened(means, weight, colours, limit.look)
 
     def _any_of(self, share: _core.Stopper) -> Callable[[], bool]:
         return lambda: share.look() or self._should_stop()
@@ -411,9 +425,9 @@ class _Proof:
 
     def _check_time(self) -> float:
         if self._priced is not None and self._priced.bound > self._bound_of_trees():
-            return self._priced.check_seconds
+            return self._priced.check_seconds + self._slowdown() * self._reading
         work = sum(tree.n_nodes * _check_seconds(tree.size) for _, tree in self._trees)
-        return self._slowdown() * work
+        return self._slowdown() * (work + self._reading)
 
     def _bounded(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """Those rows whose weight was not too small to compute with."""

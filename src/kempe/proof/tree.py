@@ -317,7 +317,8 @@ class Tree:
     def _begin(self) -> None:
         root = self.root
         if root.relaxation is not None:
-            start = dual_start(root.relaxation, root.relaxation.colours(self.incumbent.labels))
+            colours = root.relaxation.colours(self.incumbent.labels)
+            start = dual_start(root.relaxation, colours, self._pace.penalty(self.n_clusters))
             self._bound(root, start, ROOT)
             leaf = root.last
             if leaf.value < self.target and not self._should_stop():

@@ -127,7 +127,7 @@ class Groups:
         """Which groups are apart."""
         apart = np.zeros((self.n, self.n), dtype=bool)
         for number, position in self.index.items():
-            others = facts.apart.get(number, ())
+            others = facts.apart_from(number)
             apart[position, [self.index[other] for other in others if other in self.index]] = True
         return apart
 
