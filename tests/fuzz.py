@@ -37,6 +37,7 @@ from tiny_problems import (
     TinyProblem,
     check_labels,
     check_promises,
+    check_relaxed,
     crowded,
     fit,
     is_optimal,
@@ -69,10 +70,22 @@ FAMILIES: dict[str, tuple[Any, int]] = {
     "many features": (tiny_problems(7, rows="many features"), ROUND),
     "many clusters": (tiny_problems(9, least_rows=5, spare=2), ROUND),
     "soft pairs and sizes": (limited_and_soft(), 10 * ROUND),
+    "few distinct rows, soft and limited": (
+        limited_and_soft(rows="few distinct rows"),
+        10 * ROUND,
+    ),
+    "mixed magnitudes, soft and limited": (
+        limited_and_soft(8, rows="mixed magnitudes"),
+        10 * ROUND,
+    ),
+    "contradictions": (tiny_problems(8), 5 * ROUND),
 }
 DEFAULTS = ("kempe", "kempe, searching")
 # Families that are not for all methods: others would take too long, or do not know such problems.
-OF_THE_DEFAULT = ("few distinct rows", "soft pairs and sizes")
+OF_THE_DEFAULT = (
+    *("few distinct rows", "soft pairs and sizes"),
+    *("few distinct rows, soft and limited", "mixed magnitudes, soft and limited"),
+)
 
 
 def main(
@@ -140,7 +153,7 @@ def summarise(counts: Counter[str]) -> None:
     typer.echo(f"\n{counts['problems']:,} problems, of which {counts['feasible']:,} are feasible")
     typer.echo(f"{counts['failures']} failures")
     for family in FAMILIES:
-        typer.echo(f"{family:<28}{counts[f'family {family}']:>10,} problems")
+        typer.echo(f"{family:<40}{counts[f'family {family}']:>10,} problems")
     typer.echo(f"{'method':<22}{'fits':>10}{'found':>10}{'optimal':>10}{'share':>10}")
     for name in (*VARIANTS, LARGER):
         fits, found, best = (counts[f"{kind} {name}"] for kind in ("fits", "found", "optimal"))
@@ -192,6 +205,8 @@ class Attempt:
             self.counts = Counter({"problems": 1, f"family {self._family}": 1})
             if self._family == "few distinct rows, crowded":
                 self._try_crowded(problem)
+            elif self._family == "contradictions":
+                self._try_relaxed(problem)
             elif len(problem.X) >= LARGER_ROWS[0]:
                 self._try_larger(problem)
             else:
@@ -205,6 +220,11 @@ class Attempt:
         """What is too much for all clusterings is still a clustering, and ends."""
         self.counts["feasible"] += 1
         check_labels(problem, self._fit("kempe", problem))
+
+    def _try_relaxed(self, problem: TinyProblem) -> None:
+        """Pairs that may contradict each other, of which the fewest are given up."""
+        self._keep("relax", problem)
+        check_relaxed(problem)
 
     def _try_all(self, problem: TinyProblem, variants: tuple[str, ...]) -> None:
         best = optimum(problem)
@@ -223,9 +243,13 @@ class Attempt:
         self._count(LARGER, problem, outcome, best)
 
     def _fit(self, variant: str, problem: TinyProblem) -> Outcome:
-        self.last = {"variant": variant, "problem": problem.to_json()}
-        self._note.write_text(json.dumps(self.last))  # for whoever finds this process dead
+        self._keep(variant, problem)
         return fit(variant, problem)
+
+    def _keep(self, variant: str, problem: TinyProblem) -> None:
+        """Note what is tried, for whoever finds this process dead."""
+        self.last = {"variant": variant, "problem": problem.to_json()}
+        self._note.write_text(json.dumps(self.last))
 
     def _count(self, name: str, problem: TinyProblem, outcome: Outcome, best: float) -> None:
         self.counts[f"fits {name}"] += best < np.inf

@@ -36,6 +36,7 @@ import kempe
 from kempe.bench.store import Record, Store, StoreError
 from kempe.exceptions import CertificateError, FileFormatError
 from kempe.proof import OptimalityCertificate
+from kempe.storage import guarded
 from kempe.tables import (
     TextColumnsError,
     open_table,
@@ -43,7 +44,6 @@ from kempe.tables import (
     read_pairs,
     write_table,
 )
-from kempe.tables.writing import guarded
 
 HOSTILE = Path(__file__).parent / "hostile"
 MOST_MEMORY = 200  # MB beyond what a process has before it reads anything

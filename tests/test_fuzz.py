@@ -69,9 +69,14 @@ def test_a_failure_is_stored_as_small_as_it_can_be(fuzzed, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "family", ["few distinct rows", "few distinct rows, crowded", "soft pairs and sizes"]
+    "family",
+    [
+        *("few distinct rows", "few distinct rows, crowded", "soft pairs and sizes"),
+        *("few distinct rows, soft and limited", "mixed magnitudes, soft and limited"),
+        "contradictions",
+    ],
 )
-def test_some_families_are_fitted_by_the_default(family, monkeypatch, tmp_path):
+def test_some_families_are_tried_in_their_own_way(family, monkeypatch, tmp_path):
     monkeypatch.setattr(fuzz, "REGRESSIONS", tmp_path)
     monkeypatch.setattr(fuzz, "FAMILIES", {family: (fuzz.FAMILIES[family][0], 30)})
     reports = Reports(30)

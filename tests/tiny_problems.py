@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-from kempe import Constraints, InfeasibleConstraintsError, NoSolutionFoundError, methods
+from kempe import Constraints, InfeasibleConstraintsError, NoSolutionFoundError, methods, relax
 from kempe.engine import MemeticParams
 
 Pair = tuple[int, int]
@@ -286,6 +286,38 @@ def check_promises(variant: str, problem: TinyProblem, outcome: Outcome, best: f
         assert is_optimal(problem, outcome, best), f"{outcome.inertia} instead of {best}"
 
 
+def check_relaxed(problem: TinyProblem) -> None:
+    """Raise ``AssertionError`` where ``relax`` gives up too many pairs, or proves too much."""
+    with no_longer_than(20):
+        found = relax(
+            problem.data,
+            problem.constraints,
+            problem.n_clusters,
+            sample_weight=problem.weights,
+            random_state=problem.seed,
+        )
+    assert found.verify(), "a pair that is kept does not hold, or a proof is none"
+    assert found.n_given_up == least_given_up(problem), "not the fewest pairs"
+    assert found.lower_bound <= found.cost, "a bound above what was given up"
+
+
+def least_given_up(problem: TinyProblem) -> int:
+    """Fewest pairs that any clustering breaks, by looking at all of them."""
+    every: list[list[int]] = [[]]
+    for _ in problem.X:
+        every = [
+            [*labels, c]
+            for labels in every
+            for c in range(min(problem.n_clusters, max(labels, default=-1) + 2))
+        ]
+    labels = np.array(every)
+    broken = np.zeros(len(labels), dtype=np.int64)
+    for pairs, wants in ((problem.must_link, True), (problem.cannot_link, False)):
+        for a, b in pairs:
+            broken += (labels[:, a] == labels[:, b]) != wants
+    return int(broken.min())
+
+
 def check_labels(problem: TinyProblem, outcome: Outcome) -> None:
     """Raise ``AssertionError`` where labels are no clustering, or not of the inertia they claim."""
     labels = outcome.labels
@@ -465,9 +497,9 @@ def limits(draw: st.DrawFn, low: int, high: int, n_clusters: int) -> int | list[
 
 
 @st.composite
-def limited_and_soft(draw: st.DrawFn, most_rows: int = 9) -> TinyProblem:
+def limited_and_soft(draw: st.DrawFn, most_rows: int = 9, *, rows: str = "") -> TinyProblem:
     """Hard pairs, soft pairs and limits on sizes, each of which may be missing."""
-    bare = draw(tiny_problems(most_rows))
+    bare = draw(tiny_problems(most_rows, rows=rows))
     n, k = len(bare.X), bare.n_clusters
     data = bare.data.astype(np.float64)
     spread = float(((data - data.mean(axis=0)) ** 2).sum()) / n or 1.0

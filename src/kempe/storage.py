@@ -1,10 +1,11 @@
-"""Files that are never half written, and archives of arrays that execute nothing when read."""
+"""Files that are never half written, archives and tables that execute nothing when read."""
 
 from __future__ import annotations
 
 import json
 import math
 import os
+import re
 import secrets
 import struct
 import tokenize
@@ -31,6 +32,10 @@ DAMAGED = (
     AttributeError, ArithmeticError, NotImplementedError, RuntimeError, SyntaxError, MemoryError,
     RecursionError, OSError, tokenize.TokenError,
 )  # fmt: skip
+
+# What spreadsheets take for the beginning of a formula.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_GUARDED = re.compile(r"'[=+\-@\t\r]")
 
 # Compression can make a thousand bytes of one: what a file may become in memory is decided before
 # anything of it is unpacked. docs/reliability.md states these numbers.
@@ -354,3 +359,22 @@ def check_array_header(file: IO[bytes], size: int, name: str, kinds: str) -> Non
         raise ValueError(f"{name} is an array of shape {shape} and type {dtype}, not of numbers")
     if math.prod(shape) * dtype.itemsize > size:
         raise ValueError(f"{name} is shorter than it claims")
+
+
+def guarded(cell: object) -> object:
+    """Put an apostrophe before what a spreadsheet would take for a formula; numbers are none."""
+    if isinstance(cell, str) and cell.startswith(_FORMULA) and not _is_number(cell):
+        return f"'{cell}"
+    return cell
+
+
+def unguarded(cell: str) -> str:
+    """Take away the apostrophe that ``guarded`` put there."""
+    return cell[1:] if _GUARDED.match(cell) else cell
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        return not math.isnan(float(cell))
+    except ValueError:
+        return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import signal
@@ -20,8 +21,11 @@ from typer.testing import CliRunner
 from kempe import Constraints, FileFormatError
 from kempe.ask import STRATEGIES, Proposal, Session
 from kempe.ask import session as sessions
+from kempe.ask.answers import AnswerBook
 from kempe.ask.spread import AnswerSpread
 from kempe.cli import app
+from kempe.tables import open_table, read_pairs
+from kempe.tables.ids import Ids
 
 TOGETHER, APART = "together", "apart"
 
@@ -181,6 +185,41 @@ def test_labels_make_pairs():
     assert len(session.answers) == 3
 
 
+def test_a_row_with_two_labels_is_a_contradiction_unless_it_is_alone(tmp_path):
+    with Session(blobs()[0], 3, random_state=0, log=tmp_path / "log") as session:
+        session.label([4], "big")
+        session.label([4], "huge")  # another name says nothing about other rows
+        assert not session.answers
+        session.label([0, 1], "big")
+        session.label([0, 2], "small")
+        assert session.conflicts
+        labels = session.labels_
+        assert labels[4] == labels[0] == labels[1]
+    with Session(blobs()[0], 3, log=tmp_path / "log") as session:
+        np.testing.assert_array_equal(session.labels_, labels)
+        session.undo()
+        assert not session.conflicts
+
+
+def test_no_cell_of_what_is_exported_is_a_formula_and_all_of_it_can_be_read(tmp_path):
+    X = blobs()[0][:60]
+    ids = [f"=1+{n}" for n in range(60)]
+    session = Session(X, 3, ids=ids, random_state=0)
+    session.answer(("=1+0", "=1+1"), "together")
+    session.answer(("=1+0", "=1+2"), "apart", confidence=0.8)
+    for path in session.export(tmp_path):
+        if path.suffix == ".csv":
+            with path.open(newline="") as file:
+                cells = [cell for row in csv.reader(file) for cell in row]
+            assert not any(cell.startswith("=") for cell in cells)
+    (tmp_path / "data.csv").write_text(
+        "id,x,y\n" + "\n".join(f"{n},{x},{y}" for n, (x, y) in zip(ids, X, strict=True))
+    )
+    named = Ids(open_table(tmp_path / "data.csv"), 0)
+    pairs = read_pairs(tmp_path / "must_link.csv", "must-link", ids=named)
+    np.testing.assert_array_equal(pairs, [[0, 1]])
+
+
 def test_the_score_is_the_share_of_answers_that_were_predicted():
     X, truth = blobs()
     session = Session(X, 3, random_state=0)
@@ -252,6 +291,129 @@ def test_a_log_of_something_else_is_refused(tmp_path):
         file.write('{"event": "answer", "rows": [1]}\n')
     with pytest.raises(FileFormatError):
         Session(X, 3, log=log)
+
+
+@pytest.mark.parametrize("text", ["my thesis", "a,b\n1,2", '{"kind": "other"}\nx', '{"a"'])
+def test_a_file_that_is_no_log_is_not_touched(tmp_path, text):
+    path = tmp_path / "thesis.txt"
+    path.write_text(text)
+    with pytest.raises(FileFormatError):
+        Session(blobs()[0], 3, log=path)
+    assert path.read_text() == text
+
+
+@pytest.mark.parametrize("size", [0, 5, 30])
+def test_what_a_kill_leaves_of_the_first_line_is_begun_anew(tmp_path, size):
+    X, path = blobs()[0], tmp_path / "log"
+    Session(X, 3, log=path, random_state=0).close()
+    path.write_bytes(path.read_bytes()[:size])
+    with Session(X, 3, log=path, random_state=0) as session:
+        session.answer((0, 1), "together")
+    with Session(X, 3, log=path) as session:
+        assert len(session.answers) == 1
+
+
+HOSTILE_LINES = [
+    "[" * 100_000 + "]" * 100_000,
+    "{}",
+    '{"event": "more"}',
+    '{"event": ["undo"]}',
+    '{"event": "answer", "rows": [0, 1' + "0" * 5000 + '], "said": "apart"}',
+    *(
+        f'{{"event": "answer", "rows": {rows}, "said": "apart"}}'
+        for rows in ("[0, 999]", "[-1, 3]", '["a", "b"]', "[0.5, 3]", "[0, 0]", "[true, false]")
+    ),
+    '{"event": "answer", "rows": [0, 3], "said": "perhaps"}',
+    '{"event": "answer", "rows": [0, 3], "said": ["apart"]}',
+    *(
+        f'{{"event": "answer", "rows": [0, 3], "said": "apart", {more}}}'
+        for more in (
+            *('"confidence": 0.1', '"confidence": NaN', '"confidence": 5', '"confidence": "x"'),
+            *('"confidence": true', '"predicted": "x"', '"asked": []'),
+        )
+    ),
+    '{"event": "label", "rows": [], "label": "x"}',
+    '{"event": "label", "rows": [1], "label": 7}',
+    '{"event": "label", "rows": [1], "label": null}',
+    '{"event": "skip", "rows": [1]}',
+    '{"event": "skip", "rows": ["a", "b"]}',
+    '{"event": "retract", "rows": 3}',
+]
+
+
+@pytest.mark.parametrize("line", HOSTILE_LINES, ids=range(len(HOSTILE_LINES)))
+def test_lines_that_no_session_has_written_are_refused(tmp_path, line):
+    X, path = blobs()[0], tmp_path / "log"
+    Session(X, 3, log=path, random_state=0).close()
+    with path.open("a") as file:
+        file.write(line + "\n")
+    for _ in range(2):  # the first one has let go of the file
+        with pytest.raises(FileFormatError, match="no log of a session"):
+            Session(X, 3, log=path)
+
+
+@pytest.mark.parametrize("seed", [None, -5, 10**30, "3", [1], 2.5])
+def test_a_log_has_a_seed(tmp_path, seed):
+    X, path = blobs()[0], tmp_path / "log"
+    Session(X, 3, log=path, random_state=0).close()
+    path.write_text(json.dumps({**json.loads(path.read_text()), "seed": seed}) + "\n")
+    with pytest.raises(FileFormatError, match="seed"):
+        Session(X, 3, log=path)
+
+
+def test_a_full_disk_leaves_the_log_and_the_session_as_they_were(tmp_path, monkeypatch):
+    X, path = blobs()[0], tmp_path / "log"
+    with Session(X, 3, log=path, random_state=0) as session:
+        session.answer((0, 1), "together")
+        before, file = path.read_bytes(), session._log._file
+
+        class Full:
+            """Takes a part of a line, and no more."""
+
+            def __getattr__(self, name):
+                return getattr(file, name)
+
+            def write(self, content):
+                if len(content) < 20:
+                    raise OSError(28, "No space left on device")
+                return file.write(content[:-19])
+
+        monkeypatch.setattr(session._log, "_file", Full())
+        with pytest.raises(OSError, match="No space"):
+            session.answer((1, 2), "apart")
+        monkeypatch.setattr(session._log, "_file", file)
+        assert path.read_bytes() == before
+        assert len(session.answers) == 1
+        session.answer((3, 4), "apart")
+    with Session(X, 3, log=path) as session:
+        assert [one.rows for one in session.answers] == [(0, 1), (3, 4)]
+
+
+def test_ctrl_c_while_a_contradiction_is_proven_loses_nothing(monkeypatch):
+    session = Session(blobs()[0], 3, random_state=0)
+    session.answer((0, 1), "together")
+    proof = AnswerBook._conflict
+
+    def interrupted(self, answer):
+        monkeypatch.setattr(AnswerBook, "_conflict", proof)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(AnswerBook, "_conflict", interrupted)
+    session.answer((0, 1), "apart")
+    with pytest.raises(KeyboardInterrupt):
+        _ = session.labels_
+    assert len(session.answers) == 2
+    assert len(session.conflicts) == 1
+    assert session.labels_[0] == session.labels_[1]
+
+
+@pytest.mark.parametrize("ids", [list(np.arange(60)), [(n, "x") for n in range(60)]])
+def test_ids_of_any_kind_are_logged(tmp_path, ids):
+    X = blobs()[0][:60]
+    with Session(X, 3, ids=ids, log=tmp_path / "log", random_state=0) as session:
+        session.answer((ids[3], ids[7]), "apart")
+    with Session(X, 3, ids=ids, log=tmp_path / "log") as session:
+        assert session.answers[0].rows == (3, 7)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there is no lock")

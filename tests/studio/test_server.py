@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 import socket
@@ -199,6 +200,54 @@ def test_who_says_nothing_holds_nobody_up(studio):
     assert time.monotonic() - started < 10
     for one in silent:
         one.close()
+
+
+def test_who_speaks_byte_by_byte_is_not_listened_to_for_ever(studio, monkeypatch):
+    monkeypatch.setattr("kempe.studio.server.SECONDS", 0.5)
+    with socket.create_connection(("127.0.0.1", studio.port), timeout=30) as slow:
+        slow.sendall(b"GET / HTTP/1.1\r\n")
+        started = time.monotonic()
+        with contextlib.suppress(OSError):
+            for _ in range(100):
+                slow.sendall(b"x")
+                time.sleep(0.1)
+                if time.monotonic() - started > 1 and not slow.recv(1):
+                    break
+    assert time.monotonic() - started < 8
+
+
+@pytest.mark.parametrize("path", ["http://[", "http://[x]y/get/state", "//[/", "/get/row?row=%5B"])
+def test_addresses_that_are_none_are_refused(studio, path):
+    assert request(studio, path=path)[0] in (400, 404)
+    assert request(studio, "POST", path, {"rows": [0, 1]})[0] == 400
+
+
+def test_a_length_of_many_digits_is_too_long(studio):
+    assert request(studio, "POST", "/do/undo", Content_Length="9" * 5000)[0] == 413
+
+
+def test_a_disk_that_is_full_is_told(studio, monkeypatch):
+    def full(line):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(studio.desk.session._log, "_write", full)
+    status, _, body = answer(studio)
+    assert status == 507
+    assert "No space left" in json.loads(body)["error"]
+    assert state(studio)["n_answers"] == 0
+
+
+def test_what_goes_wrong_inside_is_told(studio, monkeypatch):
+    monkeypatch.setattr(studio.desk, "pairs", lambda: 1 / 0)
+    status, _, body = request(studio, path="/get/pairs")
+    assert status == 500
+    assert "ZeroDivisionError" in json.loads(body)["error"]
+
+
+@pytest.mark.parametrize("cell", ["http://[x.png", "file:///a%00.png", "\ud800.png", "a\0.png"])
+def test_cells_that_look_like_pictures_and_are_none_are_text(cell):
+    (shown,) = NamedColumns(["a"], [[cell]]).row(0)
+    assert (shown["text"], shown["image"]) == (cell, False)
 
 
 def test_answers_are_taken_and_taken_back(studio):

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from kempe import _core
+from kempe.ask.events import Said
 from kempe.ask.knowledge import Knowledge
 from kempe.ask.log import Event
 from kempe.constraints import Constraints
 from kempe.graph import CannotLinkGraph
 from kempe.graph.colouring import colour_graph
 from kempe.pairs import Pairs
-
-Said: TypeAlias = Literal["together", "apart", "unsure"]
-SAID: tuple[Said, ...] = ("together", "apart", "unsure")
 
 # Seconds that a proof of a contradiction may take; the smallest one known is shown then.
 PROOF_SECONDS = 5.0
@@ -150,32 +149,39 @@ class AnswerBook:
                     found[row] = max(found.get(row, 0.0), one.sureness)
         return found
 
-    def rebuild(self, answers: Iterable[Answer], skipped: Iterable[tuple[int, int]]) -> None:
-        """Forget everything and take other answers in."""
-        self.known = self._start.copy()
-        self.answers, self.conflicts, self._held, self._soft = [], [], [], []
-        self.skipped = set(skipped)
+    def rebuilt(self, answers: Iterable[Answer], skipped: Iterable[tuple[int, int]]) -> AnswerBook:
+        """Give a book of other answers; this one stays as it is."""
+        other = copy(self)
+        other.known, other._believed = self._start.copy(), None
+        other.answers, other.conflicts, other._held, other._soft = [], [], [], []
+        other.skipped = set(skipped)
         for answer in answers:
-            self.add(answer)
+            other.add(answer)
+        return other
 
     def add(self, answer: Answer) -> None:
-        """Take one more answer in, or put it aside."""
-        self.answers.append(answer)
-        self._believed = None
+        """Take one more answer in, or put it aside; Ctrl-C while a proof is sought changes nothing.
+
+        Parameters
+        ----------
+        answer
+            About two different rows.
+        """
         if answer.said == "unsure" or answer.is_soft:
             self.skipped.add(answer.key)
             self._soft += [answer] if answer.is_soft else []
-            return
-        if self.known.relation(*answer.rows) is (answer.said == "together"):
-            self._hold(answer)  # it followed already
-        elif _fits(self.known, answer):
-            self._hold(answer)
+        elif self._can_hold(answer):
+            self.known.add(*answer.rows, together=answer.said == "together")
+            self._held.append(answer)
         else:
             self.conflicts.append(self._conflict(answer))
+        self.answers.append(answer)
+        self._believed = None
 
-    def _hold(self, answer: Answer) -> None:
-        self.known.add(*answer.rows, together=answer.said == "together")
-        self._held.append(answer)
+    def _can_hold(self, answer: Answer) -> bool:
+        """Whether an answer follows already, or contradicts nothing."""
+        follows = self.known.relation(*answer.rows) is (answer.said == "together")
+        return follows or _fits(self.known, answer)
 
     def _conflict(self, answer: Answer) -> Conflict:
         others = self._minimal(answer)
@@ -270,7 +276,7 @@ def answers_of(events: Iterable[Event]) -> tuple[list[Answer], list[tuple[int, i
             done.pop()
     answers: list[Answer] = []
     skipped = []
-    leaders: dict[str, int] = {}
+    labelled: dict[str, list[int]] = {}
     for event in done:
         if event["event"] == "retract":
             key, said = tuple(sorted(event["rows"])), event.get("said")
@@ -278,7 +284,7 @@ def answers_of(events: Iterable[Event]) -> tuple[list[Answer], list[tuple[int, i
         elif event["event"] == "skip":
             skipped.append((min(event["rows"]), max(event["rows"])))
         elif event["event"] == "label":
-            answers += _of_label(event, leaders)
+            answers += _of_label(event, labelled)
         else:
             answers.append(_answer(event))
     return answers, skipped
@@ -295,22 +301,25 @@ def _answer(event: Event) -> Answer:
     )
 
 
-def _of_label(event: Event, leaders: dict[str, int]) -> list[Answer]:
+def _of_label(event: Event, labelled: dict[str, list[int]]) -> list[Answer]:
     """Make pairs of a label: its rows with each other, and with a row of each other label.
+
+    A row that had another label already contradicts the other rows that have it.
 
     Parameters
     ----------
-    leaders
-        The first row of each label so far; a new label is added.
+    labelled
+        The rows of each label so far, to which these are added.
     """
     name, rows = event["label"], list(event["rows"])
-    leader = leaders.setdefault(name, rows[0])
+    own = labelled.setdefault(name, [])
+    own += rows
+    leader = own[0]
     made = [
         Answer((leader, row), "together", asked=False, label=name) for row in rows if row != leader
     ]
-    made += [
-        Answer((leader, other), "apart", asked=False, label=name)
-        for label, other in leaders.items()
-        if label != name
-    ]
+    for label, others in labelled.items():
+        other = next((row for row in others if row != leader), None)
+        if label != name and other is not None:
+            made.append(Answer((leader, other), "apart", asked=False, label=name))
     return made

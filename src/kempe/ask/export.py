@@ -9,7 +9,7 @@ from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kempe.storage import replacing
+from kempe.storage import guarded, replacing
 
 if TYPE_CHECKING:
     from kempe.ask.session import Session
@@ -20,11 +20,11 @@ ANSWERS = ("first", "second", "answer", "predicted", "confidence", "asked", "hol
 def export_session(session: Session, folder: Path) -> list[Path]:
     """Write all files of a session; give their names."""
     folder.mkdir(parents=True, exist_ok=True)
-    texts = {name: folder / name for name in files_of(session)}
-    for name, path in texts.items():
-        with replacing(path) as file:
-            file.write(files_of(session)[name])
-    return list(texts.values())
+    texts = files_of(session)
+    for name, text in texts.items():
+        with replacing(folder / name) as file:
+            file.write(text)
+    return [folder / name for name in texts]
 
 
 def files_of(session: Session) -> dict[str, str]:
@@ -90,5 +90,5 @@ def _csv(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(head)
-    writer.writerows(rows)
+    writer.writerows([guarded(cell) for cell in row] for row in rows)
     return text.getvalue()

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -14,8 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linear_sum_assignment
 
-from kempe.ask.answers import SAID, Answer, AnswerBook, Conflict, Said, answers_of
+from kempe.ask.answers import Answer, AnswerBook, Conflict, answers_of
 from kempe.ask.cobras import SuperInstances
+from kempe.ask.events import SAID, Said, check_event, check_header
 from kempe.ask.export import export_session
 from kempe.ask.knowledge import Knowledge
 from kempe.ask.log import Event, Log
@@ -137,10 +139,7 @@ class Session:
         none = Constraints(n_rows=len(self.X))
         self._given = none if constraints is None else none | constraints
         self._lock = threading.RLock()
-        self._log = Log(log)
-        self._seed = self._open(random_state)
-        self._base = self._search(None, self._given)
-        self._ledger = AnswerBook(self.n_clusters, self._given, self.ids)
+        self._book, self._taken = AnswerBook(self.n_clusters, self._given, self.ids), 0
         self._spread: AnswerSpread | None = None
         self._preparing: threading.Thread | None = None
         self._question: Question | None = None
@@ -148,7 +147,14 @@ class Session:
         self._plain: NDArray[np.int32] | None = None
         self._chosen = "plain"
         self.version = 0
-        self._replay()
+        self._log = Log(log)
+        try:
+            self._seed = self._open(random_state)
+            self._base = self._search(None, self._given)
+            self._replay()
+        except BaseException:
+            self._log.close()
+            raise
 
     # Begin and go on
 
@@ -164,23 +170,40 @@ class Session:
         for name, own in (("n_clusters", self.n_clusters), ("data", print_)):
             if header.get(name) != own:
                 what = "other data" if name == "data" else f"{header.get(name)} clusters"
-                self._log.close()
                 raise ValueError(f"{self._log.path} belongs to a session on {what}")
+        try:
+            check_header(header)
+            for event in self._log.events:
+                check_event(event, len(self.X))
+        except ValueError as error:
+            raise FileFormatError(f"{self._log.path} is no log of a session: {error}") from error
         return int(header["seed"])
 
     def _replay(self) -> None:
-        for position, event in enumerate(self._log.events):
-            if event.get("event") == "search":
-                self._take(self._log.events[:position])
+        """Let happen again what the log says."""
+        before, self._log.events = self._log.events, []
+        for event in before:
+            if event["event"] == "search":
                 self._base = self._search(self.labels_, self.constraints)
-        self._take(self._log.events)
+            self._log.events.append(event)
+            self._changed()
 
-    def _take(self, events: list[Event]) -> None:
-        try:
-            self._ledger.rebuild(*answers_of(events))
-        except (KeyError, TypeError, ValueError, IndexError) as error:
-            raise FileFormatError(f"{self._log.path} is no log of a session: {error}") from error
-        self._changed()
+    @property
+    def _ledger(self) -> AnswerBook:
+        """What follows from the log.
+
+        The log may be ahead: Ctrl-C comes between a line and what it says, or while that is
+        worked out.
+        """
+        events = self._log.events
+        new = events[self._taken :]
+        if any(event["event"] != "answer" for event in new):
+            self._book = self._book.rebuilt(*answers_of(events))
+            self._taken = len(events)
+        for event in events[self._taken :]:
+            self._book.add(answers_of([event])[0][0])
+            self._taken += 1
+        return self._book
 
     def _changed(self) -> None:
         self._question = self._labels = self._plain = None
@@ -326,12 +349,9 @@ class Session:
         line = {"event": event, **what, "time": round(time.time(), 3)}
         if "rows" in what and self.ids is not None:
             line["ids"] = [self.ids[row] for row in what["rows"]]
+        check_event(line, len(self.X))
         self._log.append(line)
-        if event == "answer":
-            self._ledger.add(answers_of([line])[0][0])
-            self._changed()
-        else:
-            self._take(self._log.events)
+        self._changed()
 
     # Clusters
 
@@ -512,10 +532,9 @@ class Session:
             if name not in self._row_of:
                 raise ValueError(f"there is no row {name!r}")
             return self._row_of[name]
-        row = int(name)
-        if row != name or not 0 <= row < len(self.X):
+        if not isinstance(name, Integral) or not 0 <= int(name) < len(self.X):
             raise ValueError(f"there is no row {name!r}")
-        return row
+        return int(name)
 
     def _rows_of(self, pair: Sequence[Any]) -> tuple[int, int]:
         if len(pair) != 2:
@@ -554,7 +573,7 @@ def _rows(X: ArrayLike) -> NDArray[np.float64]:
 
 
 def _clusters(n_clusters: int, n_rows: int) -> int:
-    if not 2 <= int(n_clusters) <= n_rows:
+    if not isinstance(n_clusters, Integral) or not 2 <= int(n_clusters) <= n_rows:
         raise ValueError(f"n_clusters must be between 2 and {n_rows}, got {n_clusters!r}")
     return int(n_clusters)
 

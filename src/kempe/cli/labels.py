@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kempe.storage import unguarded
 from kempe.tables import open_table, write_table
 from kempe.tables.missing import is_missing
 from kempe.tables.table import is_number
-from kempe.tables.writing import unguarded
 
 if TYPE_CHECKING:
     from kempe.tables import Ids, Table

@@ -11,13 +11,15 @@ import json
 import secrets
 import socket
 import threading
+from collections.abc import Callable
+from contextlib import suppress
 from http import HTTPStatus
 from http.cookies import CookieError, SimpleCookie
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib import resources
 from ipaddress import ip_address
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import SplitResult, parse_qs, urlsplit
 
 from kempe.ask.export import files_of
 from kempe.report.html import style
@@ -144,6 +146,22 @@ class _Handler(BaseHTTPRequestHandler):
     sys_version = ""
     timeout = SECONDS
 
+    def setup(self) -> None:
+        """Give a request its time: one that comes byte by byte would hold a turn for ever."""
+        super().setup()
+        self._patience = threading.Timer(SECONDS, self._read_no_more)
+        self._patience.daemon = True
+        self._patience.start()
+
+    def _read_no_more(self) -> None:
+        with suppress(OSError):  # it may be gone
+            self.connection.shutdown(socket.SHUT_RD)
+
+    def finish(self) -> None:
+        """End one request."""
+        self._patience.cancel()
+        super().finish()
+
     def log_message(self, format: str, *args: Any) -> None:
         """Write nothing: addresses hold the token."""
 
@@ -154,21 +172,42 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """Give the page, or what it asks for."""
+        self._answer(self._get)
+
+    def do_POST(self) -> None:
+        """Do what the page asks for, and give what it shows then."""
+        self._answer(self._post)
+
+    def _answer(self, how: Callable[[], None]) -> None:
+        """Answer in any case: a page that waits for ever says nothing to a person."""
+        try:
+            how()
+        except (ConnectionError, TimeoutError):
+            raise
+        except OSError as error:  # of the log: the disk is full, or gone
+            self._refuse(HTTPStatus.INSUFFICIENT_STORAGE, f"the log cannot be written: {error}")
+        except Exception as error:
+            why = f"{type(error).__name__}: {error}"
+            self._refuse(HTTPStatus.INTERNAL_SERVER_ERROR, f"internal error: {why}")
+
+    def _get(self) -> None:
         if not self._is_from_here():
             return
-        parts = urlsplit(self.path)
+        parts = self._parts()
+        if parts is None:
+            return
         query = parse_qs(parts.query)
         if parts.path == "/" and self._is_token(query.get("token", [""])[0]):
             self._admit()
         elif self._is_admitted():
             self._give(parts.path, query)
 
-    def do_POST(self) -> None:
-        """Do what the page asks for, and give what it shows then."""
+    def _post(self) -> None:
         if not self._is_from_here(must_say=True) or not self._is_admitted():
             return
-        body = self._body()
-        if body is None:
+        parts = self._parts()
+        body = None if parts is None else self._body()
+        if parts is None or body is None:
             return
         desk = self.studio.desk
         with self.studio.lock:
@@ -176,11 +215,18 @@ class _Handler(BaseHTTPRequestHandler):
                 self._send_json({"error": "changed elsewhere", **desk.state()}, HTTPStatus.CONFLICT)
                 return
             try:
-                do(desk, urlsplit(self.path).path.removeprefix("/do/"), body)
+                do(desk, parts.path.removeprefix("/do/"), body)
             except (ValueError, TypeError) as error:
                 self._refuse(HTTPStatus.BAD_REQUEST, str(error))
                 return
             self._send_json(desk.state())
+
+    def _parts(self) -> SplitResult | None:
+        try:
+            return urlsplit(self.path)
+        except ValueError:
+            self._refuse(HTTPStatus.BAD_REQUEST, "this is no address")
+            return None
 
     # Who asks
 
@@ -228,7 +274,7 @@ class _Handler(BaseHTTPRequestHandler):
         if not length.isdecimal() or "Transfer-Encoding" in self.headers:
             self._refuse(HTTPStatus.LENGTH_REQUIRED, "say how long the request is")
             return None
-        if int(length) > MOST_BYTES:
+        if len(length) > len(str(MOST_BYTES)) or int(length) > MOST_BYTES:
             self.close_connection = True
             self._refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "the request is too long")
             return None

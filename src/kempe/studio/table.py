@@ -108,15 +108,15 @@ class NamedColumns:
         text = self.columns[column][row].strip()
         if not text.lower().endswith(_SUFFIXES) or len(text) > 4096 or "\0" in text:
             return None
-        if "://" in text:
-            parts = urlsplit(text)
-            if parts.scheme != "file" or parts.netloc not in ("", "localhost"):
-                return None
-            text = unquote(parts.path)
-        path = self.folder / text
         try:
+            if "://" in text:
+                parts = urlsplit(text)
+                if parts.scheme != "file" or parts.netloc not in ("", "localhost"):
+                    return None
+                text = unquote(parts.path)
+            path = self.folder / text
             return path if path.is_file() else None
-        except OSError:
+        except (OSError, ValueError):  # an address or a name that cannot be one
             return None
 
     def image(self, row: int, column: int) -> tuple[bytes, str] | None:

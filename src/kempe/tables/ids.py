@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kempe.storage import unguarded
 from kempe.tables.missing import is_missing
 from kempe.tables.table import Table
 
@@ -37,11 +38,12 @@ class Ids:
             self._complain_of_repetition(table)
 
     def __contains__(self, name: str) -> bool:
-        return name in self._rows
+        return self.row(name) is not None
 
     def row(self, name: str) -> int | None:
-        """Give the row with an id, or nothing."""
-        return self._rows.get(name)
+        """Give the row with an id, or nothing; our own tables have apostrophes before formulas."""
+        row = self._rows.get(name)
+        return self._rows.get(unguarded(name)) if row is None else row
 
     def _complain_of_repetition(self, table: Table) -> None:
         rows: dict[str, list[int]] = {}

@@ -5,20 +5,15 @@ from __future__ import annotations
 import csv
 import gzip
 import io
-import re
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from kempe.storage import replacing
+from kempe.storage import guarded, replacing
 from kempe.tables.formats import OTHER_FORMATS, needed
 from kempe.tables.source import STANDARD
-from kempe.tables.table import is_number
 
-# What spreadsheets take for the beginning of a formula.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
-_GUARDED = re.compile(r"'[=+\-@\t\r]")
 _WRITERS = {".parquet": ("pyarrow.parquet", "Parquet"), ".xlsx": ("openpyxl", "Excel")}
 
 
@@ -49,18 +44,6 @@ def write_table(path: Path, names: Sequence[str], rows: Iterable[Sequence[object
         _write_excel(path, names, rows)
     else:
         _write_text(path, names, rows)
-
-
-def guarded(cell: object) -> object:
-    """Put an apostrophe before what a spreadsheet would take for a formula; numbers are none."""
-    if isinstance(cell, str) and cell.startswith(_FORMULA) and not is_number(cell):
-        return f"'{cell}"
-    return cell
-
-
-def unguarded(cell: str) -> str:
-    """Take away the apostrophe that ``guarded`` put there."""
-    return cell[1:] if _GUARDED.match(cell) else cell
 
 
 def _write_text(path: Path, names: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
