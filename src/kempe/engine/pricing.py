@@ -16,7 +16,7 @@ import numpy as np
 from kempe.engine.sequential import SequentialDescent
 from kempe.problem import Colours, Problem
 from kempe.search.descent import Budget, Context
-from kempe.soft_pairs import PairPrice, SoftPairs
+from kempe.soft_pairs import PairPrice, SoftLinks, SoftPairs
 
 # How often pairs are wrong is seen from a clustering that hardly breaks any: at the last of these
 # prices, each reached from the one before, in units of the mean inertia of a row.
@@ -52,6 +52,14 @@ class Pricing:
     confidence: float | None = None
     price: float | None = None
 
+    def __post_init__(self) -> None:
+        if self.confidence is not None and not 0.5 < self.confidence < 1:
+            raise ValueError(
+                f"confidence must be above one half and below one, got {self.confidence!r}"
+            )
+        if self.price is not None and not 0 < self.price < math.inf:
+            raise ValueError(f"soft_price must be positive and finite, got {self.price!r}")
+
     def settle(self, context: Context, colours: Colours) -> Priced:
         """Find the prices of the soft pairs of a problem, and a clustering at these prices.
 
@@ -65,6 +73,39 @@ class Pricing:
         priced = self._priced(context, _improved(context, colours))
         labels = priced.problem.labels(priced.colours)
         return replace(priced, problem=priced.problem.counting_all(priced.pair_price, labels))
+
+    def for_new_rows(self, of_fit: PairPrice | None, soft: SoftLinks, *, plain: bool) -> PairPrice:
+        """Give what breaking a pair costs of rows that came after a fit, where nothing is found.
+
+        Parameters
+        ----------
+        of_fit
+            What a pair cost in the fit; ``None`` if there were no soft pairs.
+        soft
+            The pairs.
+        plain
+            Whether that was a plain price.
+        """
+        told = ~np.isnan(soft.stacked()[2])
+        if self.price is not None:
+            of_fit, plain = PairPrice(self.price, 1.0), True
+        if of_fit is None:
+            raise ValueError(
+                "the model was fitted without soft pairs, so it does not know what breaking one "
+                "costs: give a soft_price, or fit all rows again, from these labels"
+            )
+        if plain and (told.any() or self.confidence is not None):
+            raise ValueError(
+                "soft pairs have confidences, and soft_price is the price of all: give one of them"
+            )
+        if self.confidence is not None:
+            return replace(of_fit, assumed=_logit(self.confidence))
+        if not (of_fit.assumed or told.all()):
+            raise ValueError(
+                f"soft pairs do not say how sure they are ({np.count_nonzero(~told)} of "
+                f"{told.size}), and all of the fit did: give a confidence, or a soft_price"
+            )
+        return of_fit
 
     def _priced(self, context: Context, colours: Colours) -> Priced:
         soft = soft_of(context.problem)
