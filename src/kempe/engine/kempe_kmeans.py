@@ -25,7 +25,7 @@ from kempe.fit_arguments import as_constraints, constraints_of_fit
 from kempe.problem import Colours, Problem
 from kempe.search.callbacks import Callbacks
 from kempe.search.descent import Context
-from kempe.search.result import BrokenPairs
+from kempe.search.result import BrokenPairs, Result
 from kempe.search.seeding import Draw
 from kempe.search.stop import StoppingRule
 from kempe.search.threads import n_threads
@@ -266,7 +266,7 @@ class KempeKMeans(SearchingClusterer):
         if is_labels(start):
             start = checked_labels(start, problem.n_rows, problem.n_clusters)
         if problem.soft is None:
-            self.__dict__.pop("noise_", None)  # that of an earlier fit
+            self._note_noise(None)
             self._store(X, problem, self._solve(problem, self._searcher(start)))
         else:
             self._fit_soft(X, problem, start)
@@ -280,23 +280,34 @@ class KempeKMeans(SearchingClusterer):
 
     def _fit_soft(self, X: ArrayLike, problem: Problem, start: Any) -> None:
         """Find the prices of soft pairs in the first search, and keep them in the others."""
+        result, priced = self._solve_soft(problem, start, self._pricing().settle)
+        labels = problem.labels(result.solution.colours)
+        broken = BrokenPairs.of(problem.constraints, labels, priced.pair_price)
+        self._store(X, priced.problem, replace(result, broken=broken))
+        self._note_noise(priced.noise)
+
+    def _pricing(self) -> Pricing:
         confidence = None if isinstance(self.confidence, str) else float(self.confidence)
-        pricing = Pricing(confidence, self.soft_price)
+        return Pricing(confidence, self.soft_price)
+
+    def _solve_soft(
+        self, problem: Problem, start: Any, settle_prices: Callable[[Context, Colours], Priced]
+    ) -> tuple[Result, Priced]:
+        """Search at prices that the first start settles, and all others share."""
         found: list[Priced] = []
 
         def settle(context: Context, colours: Colours) -> Priced:
             if not found:
-                found.append(pricing.settle(context, colours))
+                found.append(settle_prices(context, colours))
             return found[0]
 
         result = self._solve(problem, self._searcher(start, settle))
-        [priced] = found
-        labels = problem.labels(result.solution.colours)
-        broken = BrokenPairs.of(problem.constraints, labels, priced.pair_price)
-        self._store(X, priced.problem, replace(result, broken=broken))
-        self.__dict__.pop("noise_", None)
-        if priced.noise is not None:
-            self.noise_ = priced.noise
+        return result, found[0]
+
+    def _note_noise(self, noise: float | None) -> None:
+        self.__dict__.pop("noise_", None)  # that of an earlier fit
+        if noise is not None:
+            self.noise_ = noise
 
     def _searcher(
         self,

@@ -9,9 +9,11 @@ where nobody says, and s2 are taken from the clustering itself.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kempe.engine.sequential import SequentialDescent
 from kempe.problem import Colours, Problem
@@ -37,6 +39,9 @@ RELOCATIONS = Budget(tries=100, most_failures=20)
 MOST_ROWS_OF_COVARIANCE = 20_000
 
 
+Variance = Callable[[Problem, Colours, np.random.Generator], float]
+
+
 @dataclass(frozen=True)
 class Pricing:
     """How soft pairs get their prices.
@@ -47,10 +52,14 @@ class Pricing:
         Probability that a pair is right which does not say so itself; ``None``: estimated.
     price
         A plain price of every pair instead; ``None``: none.
+    variance
+        Gives the variance within the clusters of a problem; other rows than those of the problem
+        may be looked at.
     """
 
     confidence: float | None = None
     price: float | None = None
+    variance: Variance | None = None
 
     def __post_init__(self) -> None:
         if self.confidence is not None and not 0.5 < self.confidence < 1:
@@ -118,7 +127,8 @@ class Pricing:
         elif soft.votes.any():
             noise, colours = _noise(context, colours)
             assumed = _logit(1 - noise)
-        return replace(_settled(context, colours, assumed), noise=noise)
+        variance = self.variance or effective_variance
+        return replace(_settled(context, colours, assumed, variance), noise=noise)
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,13 +184,13 @@ def _noise(context: Context, colours: Colours) -> tuple[float, Colours]:
     return min((broken + PRIOR_WRONG) / (total + PRIOR_PAIRS), MOST_NOISE), colours
 
 
-def _settled(context: Context, colours: Colours, assumed: float) -> Priced:
+def _settled(context: Context, colours: Colours, assumed: float, variance_of: Variance) -> Priced:
     """Let the variance follow the clustering, and the clustering the prices that come of it."""
     problem = context.problem
-    variance = effective_variance(problem, colours, context.rng)
+    variance = variance_of(problem, colours, context.rng)
     priced = _at(context, colours, PairPrice(2 * variance, assumed))
     for _ in range(MOST_ROUNDS):
-        before, variance = variance, effective_variance(problem, priced.colours, context.rng)
+        before, variance = variance, variance_of(problem, priced.colours, context.rng)
         if abs(variance - before) <= SETTLED * before or context.stopper.look():
             break
         priced = _at(context, priced.colours, PairPrice(2 * variance, assumed))
@@ -200,7 +210,12 @@ def effective_variance(problem: Problem, colours: Colours, rng: np.random.Genera
     centroids, _ = problem.means(colours)
     weight = np.ones(rows.size) if problem.row_weight is None else problem.row_weight[rows]
     about = problem.rows[rows].astype(np.float64) - centroids[colours[problem.supernode[rows]]]
-    about *= np.sqrt(weight / weight.sum())[:, None]
+    return variance_of_one_dimension(about, weight)
+
+
+def variance_of_one_dimension(about: NDArray[np.float64], weight: NDArray[np.float64]) -> float:
+    """Variance along one effective dimension, of rows from which their means were subtracted."""
+    about = about * np.sqrt(weight / weight.sum())[:, None]
     inner = about.T @ about if about.shape[1] <= about.shape[0] else about @ about.T
     trace = float(np.trace(inner))
     # Divided first: squares of squares would leave the range of doubles before the data does.
