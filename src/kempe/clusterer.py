@@ -56,6 +56,7 @@ from kempe.search.result import Origin, Result
 from kempe.search.rounding import doubted
 from kempe.search.stop import StoppingRule, TimeLimit
 from kempe.sizes import SizeLimits
+from kempe.soft_pairs import PairPrice
 
 # Integers of these types are exact in float32, which halves the memory of image data.
 _EXACT_IN_FLOAT32 = ("bool", "int8", "uint8", "int16", "uint16", "float16")
@@ -350,16 +351,23 @@ class ConstrainedClusterer(
         InfeasibleConstraintsError
             If the pairs cannot hold, with a proof.
         """
-        data = self._new_data(X)
         pairs = as_constraints(must_link, cannot_link, constraints)
         if pairs.soft.count:
             raise ValueError(
-                f"predict keeps every pair, and {pairs.soft.count} of these may be wrong; fit all "
-                "rows again with init=labels, or give them as must_link and cannot_link"
+                f"{type(self).__name__}.predict keeps every pair, and {pairs.soft.count} of these "
+                "may be wrong; KempeKMeans.predict takes them, or give them as must_link and "
+                "cannot_link"
             )
-        if pairs.must_link.size or pairs.cannot_link.size:
+        return self._assigned(X, pairs)
+
+    def _assigned(
+        self, X: ArrayLike, pairs: Constraints, pair_price: PairPrice | None = None
+    ) -> NDArray[np.int32]:
+        """Give the cluster of each row, where soft pairs may be broken at a price."""
+        data = self._new_data(X)
+        if pairs.must_link.size or pairs.cannot_link.size or pairs.soft.count:
             squares = cdist(data, self.cluster_centers_, "sqeuclidean")
-            return assign_new_rows(squares, pairs, np.asarray(self.labels_))
+            return assign_new_rows(squares, pairs, np.asarray(self.labels_), pair_price)
         nearest, _ = self._nearest(data)
         return nearest
 

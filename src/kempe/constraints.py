@@ -434,10 +434,14 @@ class Constraints:
         if not self.soft.count:
             return 0, 0
         pairs, together, _ = self.soft.stacked()
-        size = self._size()
-        group = _groups(self.must_link, size)
+        rows = np.unique(np.concatenate([pairs, self.must_link, self.cannot_link]))
+        # Few of very many rows are in pairs where these lie on several machines.
+        pairs, must_link, cannot_link = (
+            np.searchsorted(rows, each) for each in (pairs, self.must_link, self.cannot_link)
+        )
+        group = _groups(must_link, rows.size)
         inside = group[pairs[:, 0]] == group[pairs[:, 1]]
-        apart = np.isin(_keys(group[pairs], size), _keys(group[self.cannot_link], size))
+        apart = np.isin(_keys(group[pairs], rows.size), _keys(group[cannot_link], rows.size))
         kept = np.count_nonzero(np.where(together, inside, apart & ~inside))
         broken = np.count_nonzero(np.where(together, apart & ~inside, inside))
         return int(kept), int(broken)

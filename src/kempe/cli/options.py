@@ -75,6 +75,14 @@ Confidence = Annotated[
         "and below 1; estimated by default.",
     ),
 ]
+Violated = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Write a table of the soft pairs that were broken, dearest first: CSV, Parquet or "
+        "Excel by its name.",
+    ),
+]
 Groups = Annotated[
     list[Path] | None,
     typer.Option(
