@@ -451,6 +451,8 @@ class CutPool:
         ``work`` becomes the matrix less all multiplied cuts, and ``nearest`` what of it is not
         negative. Returns the largest change in the last sweep.
         """
+    def limit_diagonal(self, least: NDArray[np.float32], most: NDArray[np.float32]) -> None:
+        """Let projections have no diagonal entry below or above these."""
     def drop(self, patience: int) -> int:
         """Forget cuts without a multiplier at so many calls in a row; returns how many."""
     def scale_multipliers(self, factor: float) -> None: ...

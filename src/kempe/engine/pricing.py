@@ -131,6 +131,23 @@ class Pricing:
         return replace(_settled(context, colours, assumed, variance), noise=noise)
 
 
+def price_by(problem: Problem, colours: Colours, rng: np.random.Generator) -> PairPrice:
+    """Give the price of pairs that a clustering suggests: by its variance and what it breaks.
+
+    Parameters
+    ----------
+    problem
+        With soft pairs.
+    colours
+        The clustering.
+    rng
+        Draws rows for the covariance where there are many.
+    """
+    soft = soft_of(problem)
+    noise = _share_broken(soft, colours) if soft.votes.any() else 0.25
+    return PairPrice(2 * effective_variance(problem, colours, rng), _logit(1 - noise))
+
+
 @dataclass(frozen=True, eq=False)
 class Priced:
     """A problem whose soft pairs have prices.
@@ -179,9 +196,14 @@ def _noise(context: Context, colours: Colours) -> tuple[float, Colours]:
     for factor in STIFF:
         stiff = replace(context, problem=problem.priced(factor * unit * soft.votes))
         colours = _improved(stiff, colours)
+    return _share_broken(soft, colours), colours
+
+
+def _share_broken(soft: SoftPairs, colours: Colours) -> float:
+    """Share of the pairs that a clustering breaks, of those that do not say how sure they are."""
     broken = soft.broken + float(np.abs(soft.votes[soft.violated(soft.votes, colours)]).sum())
     total = soft.broken + soft.kept + float(np.abs(soft.votes).sum())
-    return min((broken + PRIOR_WRONG) / (total + PRIOR_PAIRS), MOST_NOISE), colours
+    return min((broken + PRIOR_WRONG) / (total + PRIOR_PAIRS), MOST_NOISE)
 
 
 def _settled(context: Context, colours: Colours, assumed: float, variance_of: Variance) -> Priced:
