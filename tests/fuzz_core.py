@@ -235,7 +235,7 @@ ARGUMENTS: dict[str, Callable[[Rng], list[Any]]] = {
     "cannot_link_graph": lambda rng: [colours(rng, 8, 6), 6, rng.integers(8, size=(5, 2))],
     "chain_descent": lambda rng: [graph(rng, 6), rng.random((6, 3)), colours(rng), soon()],
     "cheapest_colouring": lambda rng: [graph(rng, 6), rng.random((6, 3))],
-    "clique_cover": lambda rng: [graph(rng)],
+    "clique_cover": lambda rng: [graph(rng), soon()],
     "clique_deductions": lambda rng: [graph(rng), 3, soon()],
     "cliques_of_size": lambda rng: [graph(rng), 3, 10],
     "cluster_means": lambda rng: [instance(rng), colours(rng), 3],

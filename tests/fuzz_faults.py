@@ -25,6 +25,7 @@ import typer
 
 import kempe
 from kempe import methods
+from kempe.ask import Session
 from kempe.exceptions import InfeasibleConstraintsError, NoSolutionFoundError
 
 OVERSHOOT = 0.5  # seconds of the processor
@@ -70,6 +71,75 @@ def _fit(name: str) -> Callable[..., Any]:
     return fitted
 
 
+def _sizes(share: float) -> Callable[..., Any]:
+    """Sizes between a share of the mean size and as much more than it."""
+
+    def fitted(X: Any, hidden: Any, apart: Any, k: int, limit: float | None) -> Any:
+        mean = len(X) / k
+        sizes = {"size_min": int(share * mean), "size_max": int(np.ceil((2 - share) * mean))}
+        model = kempe.KempeKMeans(k, random_state=0, time_limit=limit, **sizes)
+        labels = model.fit(X, cannot_link=apart).labels_
+        found = np.bincount(labels, minlength=k)
+        assert sizes["size_min"] <= found.min(), "a cluster is too small"
+        assert found.max() <= sizes["size_max"], "a cluster is too large"
+        return labels
+
+    return fitted
+
+
+def _some_wrong(apart: Any) -> tuple[Any, Any]:
+    """Take one pair in ten for one that belongs together, which is wrong."""
+    wrong = np.arange(len(apart)) % 10 == 0
+    return apart[wrong], apart[~wrong]
+
+
+def _soft(X: Any, hidden: Any, apart: Any, k: int, limit: float | None) -> None:
+    together, other = _some_wrong(apart)
+    model = kempe.KempeKMeans(k, random_state=0, time_limit=limit)
+    model.fit(X, soft_must_link=together, soft_cannot_link=other)
+
+
+def _relax(with_data: bool) -> Callable[..., Any]:
+    def relaxed(X: Any, hidden: Any, apart: Any, k: int, limit: float | None) -> None:
+        together, other = _some_wrong(apart)
+        pairs = {"must_link": together, "cannot_link": other}
+        given = X if with_data else None
+        found = kempe.relax(given, n_clusters=k, time_limit=limit, random_state=0, **pairs)
+        broken = found.kept.violations(found.labels)
+        assert not broken.must_link.size + broken.cannot_link.size, "a kept pair is violated"
+
+    return relaxed
+
+
+def _predict(X: Any, hidden: Any, apart: Any, k: int, limit: float | None) -> None:
+    """Clusters of new rows under limits on sizes; there is no limit on the time."""
+    few = min(len(X) // 2, 4 * k)
+    sizes = {"size_min": few // k // 2, "size_max": len(X)}
+    model = kempe.KempeKMeans(k, random_state=0, max_mutations=0, **sizes).fit(X[:few])
+    model.predict(X[few : few + 2000])
+
+
+def _ask(X: Any, hidden: Any, apart: Any, k: int, limit: float | None) -> None:
+    """A session after Ctrl-C at any moment still says what its log says."""
+    session: Any = None
+    try:
+        session = Session(X, k, random_state=0)
+        for _ in range(4):
+            question = session.next()
+            if question is None:
+                break
+            first, second = question.rows
+            session.answer(
+                question.pair, "together" if hidden[first] == hidden[second] else "apart"
+            )
+            _ = session.labels_
+    except KeyboardInterrupt:
+        if session is not None:
+            said = sum(event["event"] == "answer" for event in session._log.events)
+            assert len(session.answers) == said, "an answer was lost"
+        raise
+
+
 def _certify(X: Any, hidden: Any, apart: Any, k: int, limit: float | None) -> Any:
     given = {"cannot_link": apart, "time_limit": limit, "random_state": 0}
     return kempe.certify(X, hidden, n_clusters=k, **given).labels
@@ -96,6 +166,13 @@ def _dask(X: Any, hidden: Any, apart: Any, k: int, limit: float | None) -> None:
 # Whether the function has one limit for all that it does.
 FUNCTIONS: dict[str, tuple[Callable[..., Any], bool]] = {
     **{name: (_fit(name), True) for name in ("kempe", "KSKM", "COPKM_P", "IPC_KMeans", "PCCC")},
+    "sizes": (_sizes(0.5), True),
+    "equal sizes": (_sizes(1.0), True),
+    "soft pairs": (_soft, True),
+    "relax": (_relax(True), True),
+    "relax without data": (_relax(False), True),
+    "predict with sizes": (_predict, False),
+    "ask": (_ask, False),
     "certify": (_certify, True),
     "choose_k": (_choose_k, False),
     "compare": (_compare, False),
@@ -134,15 +211,17 @@ def press(pressed: list[float]) -> None:
     signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
 
 
-def work(seed: int, reports: Any) -> None:
+def work(seed: int, reports: Any, functions: list[str]) -> None:
     """Make a batch of attempts, and tell what came of each."""
     warnings.simplefilter("ignore")
     signal.signal(signal.SIGINT, signal.default_int_handler)
     rng = np.random.default_rng(seed)
     kempe.KempeKMeans(2, random_state=0).fit(np.eye(4))
     kempe.certify(np.eye(4), n_clusters=2, random_state=0)
+    for call in (_soft, _relax(True), _predict, _ask, _sizes(0.5)):  # what is imported on first use
+        call(np.arange(24.0).reshape(12, 2), np.arange(12) % 2, np.array([[0, 1], [2, 3]]), 2, None)
     for _ in range(BATCH):
-        function = str(rng.choice(list(FUNCTIONS)))
+        function = str(rng.choice(functions))
         kind = str(rng.choice(list(KINDS)))
         shape = Shape(**KINDS[kind](rng), seed=int(rng.integers(2**31)))
         has_limit = FUNCTIONS[function][1] and rng.random() < 0.5
@@ -169,14 +248,19 @@ def main(
     minutes: Annotated[float, typer.Option(help="How long to go on.")] = 2.0,
     seed: Annotated[int | None, typer.Option(help="Repeats a run; by default a new one.")] = None,
     workers: Annotated[int, typer.Option(help="Processes.")] = max(1, (os.cpu_count() or 2) - 1),
+    function: Annotated[list[str] | None, typer.Option(help="One of the functions; all.")] = None,
 ) -> None:
     """Fuzz limits and Ctrl-C; what fails is printed with what repeats it."""
+    functions = function or list(FUNCTIONS)
+    if unknown := set(functions) - set(FUNCTIONS):
+        raise typer.BadParameter(f"{', '.join(unknown)}: there are {', '.join(FUNCTIONS)}")
     seed = secrets.randbelow(10**9) if seed is None else seed
     typer.echo(f"seed {seed}, {minutes:g} minutes, {workers} processes")
     counts: Counter[str] = Counter()
     latest: dict[str, float] = {}
     try:
-        follow(seed, workers, time.monotonic() + 60 * minutes, counts, latest)
+        deadline = time.monotonic() + 60 * minutes
+        follow(seed, workers, deadline, functions, counts, latest)
     except KeyboardInterrupt:
         typer.echo("\ninterrupted", err=True)
     typer.echo(f"\n{counts['calls']:,} calls, {counts['failures']} failures")
@@ -186,14 +270,19 @@ def main(
 
 
 def follow(
-    seed: int, workers: int, deadline: float, counts: Counter[str], latest: dict[str, float]
+    seed: int,
+    workers: int,
+    deadline: float,
+    functions: list[str],
+    counts: Counter[str],
+    latest: dict[str, float],
 ) -> None:
     context = multiprocessing.get_context("spawn")
     crew: list[tuple[Any, Any, list[Any]]] = []
     while crew or time.monotonic() < deadline:
         while len(crew) < workers and time.monotonic() < deadline:
             reports = context.SimpleQueue()
-            worker = context.Process(target=work, args=(seed, reports))
+            worker = context.Process(target=work, args=(seed, reports, functions))
             worker.start()
             crew.append((worker, reports, [{}]))
             seed += 1

@@ -17,6 +17,8 @@
 namespace kempe {
 namespace {
 
+constexpr std::int64_t kLongStep = 10'000;
+
 class BreakingSearch {
  public:
     BreakingSearch(const SoftPairs& pairs, int k, const Colour* start, std::uint64_t seed)
@@ -46,7 +48,7 @@ class BreakingSearch {
 
     void run(std::int64_t iterations, Stopper& stopper) {
         for (iteration_ = 1; iteration_ <= iterations && !troubled_.empty(); ++iteration_) {
-            if (stopper.should_stop()) break;
+            if (is_time_up(stopper)) break;
             const Move move = best_move();
             if (move.vertex < 0) continue;  // everything is tabu; some of it expires soon
             apply(move);
@@ -65,6 +67,13 @@ class BreakingSearch {
         Colour colour = -1;
         double change = std::numeric_limits<double>::infinity();
     };
+
+    // A step looks at every cluster of every vertex in trouble: where these are many, hundreds of
+    // steps are too long to go on without a look at the clock.
+    bool is_time_up(Stopper& stopper) const {
+        const bool long_step = static_cast<std::int64_t>(troubled_.size()) * k_ > kLongStep;
+        return long_step ? stopper.look() : stopper.should_stop();
+    }
 
     double* pull(Vertex v) { return &pull_[static_cast<std::size_t>(v) * k_]; }
 

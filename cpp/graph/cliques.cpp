@@ -19,10 +19,18 @@ class CliqueCover {
     explicit CliqueCover(const Graph& graph)
         : graph_(graph), covered_(graph.offsets[graph.size], 0), gain_(graph.size, 0) {}
 
-    void run() {
-        for (Vertex v = 0; v < graph_.size; ++v)
-            for (std::int64_t e = graph_.offsets[v]; e < graph_.offsets[v + 1]; ++e)
-                if (!covered_[e] && graph_.targets[e] > v) grow(v, graph_.targets[e]);
+    // Where time is up, the edges that are left are covered one by one.
+    void run(Stopper* stopper) {
+        for (Vertex v = 0; v < graph_.size; ++v) {
+            const bool hurry = stopper != nullptr && stopper->look();
+            for (std::int64_t e = graph_.offsets[v]; e < graph_.offsets[v + 1]; ++e) {
+                if (covered_[e] || graph_.targets[e] <= v) continue;
+                if (hurry)
+                    add({v, graph_.targets[e]});
+                else
+                    grow(v, graph_.targets[e]);
+            }
+        }
     }
 
     std::vector<std::int64_t> offsets{0};
@@ -49,7 +57,11 @@ class CliqueCover {
         }
         std::sort(clique_.begin(), clique_.end());
         mark();
-        members.insert(members.end(), clique_.begin(), clique_.end());
+        add(clique_);
+    }
+
+    void add(const std::vector<Vertex>& clique) {
+        members.insert(members.end(), clique.begin(), clique.end());
         offsets.push_back(static_cast<std::int64_t>(members.size()));
     }
 
@@ -87,9 +99,9 @@ class CliqueCover {
     std::vector<Vertex> clique_, common_, next_;
 };
 
-nb::tuple clique_cover(const StoredGraph& stored) {
+nb::tuple clique_cover(const StoredGraph& stored, Stopper* stopper) {
     CliqueCover cover(stored.view());
-    unlocked([&] { cover.run(); });
+    unlocked([&] { cover.run(stopper); });
     return nb::make_tuple(to_numpy(std::move(cover.offsets)), to_numpy(std::move(cover.members)));
 }
 
@@ -222,7 +234,7 @@ nb::tuple largest_clique(const StoredGraph& stored, std::size_t wanted, Stopper&
 }  // namespace
 
 void bind_cliques(nb::module_& m) {
-    m.def("clique_cover", &clique_cover, nb::arg("graph"));
+    m.def("clique_cover", &clique_cover, nb::arg("graph"), nb::arg("stopper").none() = nb::none());
     m.def("largest_clique", &largest_clique, nb::arg("graph"), nb::arg("wanted"),
           nb::arg("stopper"));
 }

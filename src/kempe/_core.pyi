@@ -163,8 +163,11 @@ def priced_assignment(
 def breadth_first_order(graph: Graph) -> _Ints:
     """Constrained vertices breadth first, component by component, then the free ones."""
 
-def clique_cover(graph: Graph) -> tuple[_Longs, _Ints]:
-    """Maximal cliques that cover all edges, as offsets and members (ascending in each)."""
+def clique_cover(graph: Graph, stopper: Stopper | None = None) -> tuple[_Longs, _Ints]:
+    """Maximal cliques that cover all edges, as offsets and members (ascending in each).
+
+    A stopper that strikes leaves the rest of the edges to cliques of two.
+    """
 
 def largest_clique(graph: Graph, wanted: int, stopper: Stopper) -> tuple[_Ints, bool]:
     """Return a clique, and whether it is maximum or has ``wanted`` vertices."""

@@ -97,7 +97,7 @@ def _listed(values: Rows) -> str:
 
 def _numbers(name: str, value: ArrayLike, n_rows: int, n_clusters: int) -> Rows:
     if isinstance(value, int | float) and not isinstance(value, bool):  # nearly always
-        return np.full(n_clusters, _number(name, float(value), n_rows), dtype=np.int32)
+        return np.full(n_clusters, _number(name, value, n_rows), dtype=np.int32)
     given = np.asarray(value)
     if given.dtype.kind not in "iuf" or given.ndim > 1:
         raise ValueError(f"{name} must be a number or one number per cluster: {value!r}")
@@ -109,6 +109,8 @@ def _numbers(name: str, value: ArrayLike, n_rows: int, n_clusters: int) -> Rows:
 
 def _number(name: str, value: float, n_rows: int) -> int:
     """Rows that a number means; a share is rounded so that the limit holds exactly."""
+    if isinstance(value, int):
+        value = min(value, 2**64)  # beyond doubles, too, that is more than all rows
     if not math.isfinite(value) or value < 0:
         raise ValueError(f"{name} must be a number of rows or a share of them: {value:g}")
     at_least = name == "size_min"

@@ -638,6 +638,18 @@ def test_a_preparation_that_fails_fails_where_it_is_needed(monkeypatch):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("scale", [2.0**-480, 2.0**-300, 2.0**300, 2.0**480])
+def test_units_do_not_matter(scale):
+    X, truth = blobs()
+    found = []
+    for data in (X, scale * X):
+        session = Session(data, 3, random_state=0)
+        with np.errstate(all="raise"):
+            play(session, truth, 12)
+        found.append(session.labels_)
+    np.testing.assert_array_equal(*found)
+
+
 def test_many_rows_are_no_hindrance():
     X, truth = blobs(20_000, 5, 8)
     session = Session(X, 5, random_state=0)

@@ -177,6 +177,14 @@ def test_a_pair_that_is_said_twice_counts_twice():
         ({"must_link_weight": [1.0]}, "one for each of the 2 pairs"),
         ({"cannot_link_weight": -1.0}, "must be above 0"),
         ({"cannot_link_weight": np.nan}, "must be above 0"),
+        ({"cannot_link_weight": 1e308}, "must be above 0 and finite"),
+        ({"must_link_weight": 5e-324}, "must be above 0 and finite"),
+        ({"must_link_weight": ["a", "b"]}, "must_link_weight must be numbers"),
+        ({"must_link_weight": 1j}, "must_link_weight must be numbers"),
+        ({"time_limit": np.nan}, "time_limit must be a positive number"),
+        ({"time_limit": -1.0}, "time_limit must be a positive number"),
+        ({"time_limit": "1"}, "time_limit must be a positive number"),
+        ({"constraints": None}, "neither data nor pairs"),
         ({"sample_weight": [1.0]}, "which is None"),
         ({"X": [[0.0], [1.0]]}, "out of range"),
         ({"X": [[0.0], [1.0], [2.0]], "n_clusters": 4}, "at least n_clusters"),
@@ -186,6 +194,14 @@ def test_wrong_input_is_named(change, message):
     pairs = Constraints([(0, 1), (1, 2)], [(0, 2)])
     with pytest.raises(ValueError, match=message):
         relax(**{"X": None, "constraints": pairs, "n_clusters": 2, **change})
+
+
+@pytest.mark.parametrize("n_clusters", [10**9, 10**30])
+def test_more_clusters_than_rows_take_no_memory(n_clusters):
+    pairs = Constraints([(0, 1), (1, 2)], [(0, 2), (3, 4)])
+    found = relax(None, pairs, n_clusters, random_state=0)
+    assert (found.n_given_up, found.n_clusters, found.is_optimal) == (1, n_clusters, True)
+    assert found.verify()
 
 
 def test_soft_pairs_need_confidences_of_all_or_of_none_and_no_weights():

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-from kempe import Constraints, NoSolutionFoundError, _core, methods
+from kempe import Constraints, KempeKMeans, NoSolutionFoundError, _core, methods, relax
 from kempe.problem import Problem
 from kempe.search.first_colouring import first_colouring
 from kempe.search.seeding import starting_centroids
@@ -60,6 +60,41 @@ def test_a_fit_ends_soon_after_its_limit(name, kind):
             model.fit(X, constraints=constraints)
         except NoSolutionFoundError:  # greedy methods get stuck in tight constraints
             assert described == "tight"
+        spent = time.process_time() - started
+    assert spent <= LIMIT + OVER
+
+
+def _softly(model, X, constraints):
+    pairs = constraints.cannot_link
+    return model.fit(X, soft_must_link=pairs[::10], soft_cannot_link=pairs[1::2])
+
+
+@pytest.mark.slow
+@pytest.mark.timing
+@pytest.mark.parametrize(
+    "what", ["equal sizes", "loose sizes", "soft pairs", "relax", "relax alone"]
+)
+def test_what_pairs_and_sizes_add_ends_soon_after_its_limit(what, kind):
+    _, (X, constraints, k) = kind
+    mean = len(X) / k
+    sizes = {
+        "equal sizes": {"size_min": int(mean), "size_max": int(np.ceil(mean))},
+        "loose sizes": {"size_min": int(mean / 2), "size_max": int(2 * mean)},
+    }.get(what, {})
+    model = KempeKMeans(k, random_state=0, time_limit=LIMIT, **sizes)
+    wrong = constraints.with_pairs(constraints.cannot_link[::10], constraints.cannot_link)
+    with threadpool_limits(1):
+        started = time.process_time()
+        try:
+            if what.startswith("relax"):
+                rows = X if what == "relax" else None
+                relax(rows, wrong, k, time_limit=LIMIT, random_state=0)
+            elif what == "soft pairs":
+                _softly(model, X, constraints)
+            else:
+                model.fit(X, constraints=constraints)
+        except NoSolutionFoundError:  # sizes and pairs together are hard
+            assert sizes
         spent = time.process_time() - started
     assert spent <= LIMIT + OVER
 

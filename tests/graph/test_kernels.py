@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from core_random import CoreRandom
 from kempe import _core
@@ -72,6 +73,27 @@ def test_clique_cover_has_maximal_cliques_and_every_edge(size, density, seed):
         assert not any(is_clique(graph, [*clique, v]) for v in others)
         covered |= set(itertools.combinations(clique.tolist(), 2))
     assert covered == set(map(tuple, graph.edges.tolist()))
+
+
+def test_a_cover_that_is_stopped_has_every_edge_all_the_same():
+    graph, stopped = random_graph(40, 0.4, 3), _core.Stopper()
+    stopped.stop()
+    offsets, members = _core.clique_cover(graph.core, stopped)
+    np.testing.assert_array_equal(members.reshape(-1, 2), graph.edges)
+    np.testing.assert_array_equal(np.diff(offsets), 2)
+    for plain, watched in zip(
+        _core.clique_cover(graph.core),
+        _core.clique_cover(graph.core, _core.Stopper(1e6)),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(plain, watched)
+
+
+@pytest.mark.parametrize("density", [0.0, 0.01, 0.05, 0.4])
+def test_components_are_those_of_scipy(density):
+    graph = random_graph(60, density, 1)
+    _, expected = sparse.csgraph.connected_components(graph.matrix, directed=False)
+    np.testing.assert_array_equal(graph.components, expected)
 
 
 @pytest.mark.parametrize(("size", "density", "seed"), [*GRAPHS, (12, 0.7, 3)])

@@ -46,6 +46,8 @@ def test_everything_that_the_page_asks_for_is_there(session):
     assert answered(desk, "/get/row?row=3", None)[1]["row"] == 3
     assert answered(desk, "/export/labels.csv", None)[1]["text"].startswith("label\n")
     assert answered(desk, "/export/other", None)[0] == 404
+    for row in ("-1", "30", "9" * 5000, "x", ""):
+        assert answered(desk, f"/get/row?row={row}", None)[0] == 404
     late = {"rows": [0, 1], "said": "apart", "version": version - 1}
     assert answered(desk, "/do/answer", late)[0] == 409
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linear_sum_assignment
+from scipy.spatial.distance import cdist
 
 from kempe.ask.answers import Answer, AnswerBook, Conflict, answers_of
 from kempe.ask.cobras import SuperInstances
@@ -410,7 +411,7 @@ class Session:
         rows, classes = known.labelled()
         shared = np.zeros((len(known.classes), self.n_clusters), dtype=np.int64)
         np.add.at(shared, (classes, plain[rows]), 1)
-        away = ((self.X[rows][:, None] - self._centres) ** 2).sum(axis=2)
+        away = cdist(self.X[rows], self._centres, "sqeuclidean")
         return float((away.argmin(axis=1) == shared.argmax(axis=1)[classes]).mean())
 
     def prepare(self) -> None:

@@ -162,5 +162,6 @@ def _nearness(distances: Floats) -> Floats:
     apart = np.where(distances > 0, distances, np.inf).min(axis=1)
     apart = apart[np.isfinite(apart)]
     least = 0.1 * float(np.median(apart)) if apart.size else 1.0
-    nearness: Floats = (distances + least) ** -POWER
+    # In units of the data: powers of its own numbers would leave the range of doubles before it.
+    nearness: Floats = (distances / least + 1.0) ** -POWER
     return nearness

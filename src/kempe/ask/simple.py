@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
 from kempe.ask.strategy import Proposal, Strategy, View, asked_about_row, farthest, first_question
 
@@ -72,7 +73,7 @@ class Uncertainty(Strategy):
     def propose(self, view: View) -> Proposal | None:
         """Give the pair to ask about next."""
         centres = view.centres()
-        squares = ((view.X[:, None] - centres) ** 2).sum(axis=2)
+        squares = cdist(view.X, centres, "sqeuclidean")
         order = np.argsort(squares, axis=1, kind="stable")[:, :2]
         two = np.take_along_axis(squares, order, 1)
         between = np.argsort(two[:, 1] - two[:, 0], kind="stable")

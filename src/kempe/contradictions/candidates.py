@@ -14,7 +14,10 @@ from kempe.contradictions.signed_graph import SignedGraph
 from kempe.graph.cannot_link import CannotLinkGraph
 from kempe.graph.certificates import supernodes_of
 from kempe.pairs import Pairs
-from kempe.soft_pairs import SoftLinks, log_odds
+from kempe.soft_pairs import SoftLinks, log_odds, one_for_each
+
+# Beyond these, sums of weights and shares of them would leave the range of doubles.
+LEAST_WEIGHT, MOST_WEIGHT = 1e-100, 1e100
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,17 +169,12 @@ def _of_confidence(confidence: NDArray[np.float64]) -> NDArray[np.float64]:
 def _weights(given: ArrayLike | None, count: int, name: str) -> NDArray[np.float64]:
     if given is None:
         return np.ones(count)
-    weight = np.asarray(given, dtype=np.float64)
-    if weight.shape not in ((), (count,)):
-        raise ValueError(
-            f"{name} must be one number or one for each of the {count} pairs, "
-            f"got shape {weight.shape}"
-        )
-    weight = np.broadcast_to(weight, (count,)).copy()
-    wrong = ~((weight > 0) & np.isfinite(weight))
+    weight = one_for_each(given, count, name)
+    wrong = ~((weight >= LEAST_WEIGHT) & (weight <= MOST_WEIGHT))
     if wrong.any():
         position = int(np.argmax(wrong))
         raise ValueError(
-            f"{name} of pair {position} is {weight[position]:g}, and must be above 0 and finite"
+            f"{name} of pair {position} is {weight[position]:g}, and must be above 0 and finite: "
+            f"from {LEAST_WEIGHT:g} to {MOST_WEIGHT:g}"
         )
     return weight

@@ -72,6 +72,8 @@ class NearData:
         unit = problem.inertia(colours) / float(problem.weight.sum()) / float(worth.mean())
         found = [colours]
         for price in PRICES:
+            if self.context.stopper.look():
+                break
             found.append(self._at(price * unit, found[-1]))
         return found
 

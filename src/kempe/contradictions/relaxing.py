@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from numbers import Integral
+from dataclasses import dataclass, replace
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -37,6 +37,8 @@ FEW_ROUNDS = 3
 SEARCH_SHARE, PROOF_SHARE = 0.6, 0.5
 # Turns of the search for a clustering that keeps all pairs.
 TURNS = 2
+# Seconds for the last descent where there is no time left.
+HURRIED_SECONDS = 0.1
 # Of several clusterings that break equally few pairs, so many are brought near the data.
 EQUALS = 4
 
@@ -110,17 +112,23 @@ def relax(
     """
     if not isinstance(n_clusters, Integral) or n_clusters < 1:
         raise ValueError(f"n_clusters must be a positive whole number, got {n_clusters!r}")
+    if time_limit is not None and not (isinstance(time_limit, Real) and time_limit > 0):
+        raise ValueError(f"time_limit must be a positive number of seconds, got {time_limit!r}")
     given = as_constraints(must_link, cannot_link, constraints)
     rows, weights = _data(X, sample_weight, int(n_clusters))
     n_rows = None if rows is None else rows.shape[0]
     if n_rows is not None:
         given.check_rows(n_rows)
     candidates = Candidates.of(given, must_link_weight, cannot_link_weight, n_rows)
+    if not candidates.n_rows:
+        raise ValueError("there are neither data nor pairs")
     rng = np.random.default_rng(int(check_random_state(random_state).randint(2**31 - 1)))
-    with _Listeners(callback, verbose, time_limit, candidates, int(n_clusters)) as heard:
+    # As many clusters as rows are as good as more, and tables of them would fill the memory.
+    k = min(int(n_clusters), max(candidates.n_rows, 3))
+    with _Listeners(callback, verbose, time_limit, candidates, k) as heard:
         stopper = _core.Stopper(np.inf if time_limit is None else time_limit)
-        run = _Run(candidates, int(n_clusters), rng, stopper, n_threads(n_jobs), heard)
-        return run.relaxed(rows, weights)
+        run = _Run(candidates, k, rng, stopper, n_threads(n_jobs), heard)
+        return replace(run.relaxed(rows, weights), n_clusters=int(n_clusters))
 
 
 def _data(
@@ -239,7 +247,7 @@ class _Run:
             self._prove(best, rounds)
             if self._is_enough(best) or limit.look():
                 break
-        if near is not None:
+        if near is not None and not self.stopper.look():
             self.best = _nearest(near, found, self.candidates)[supernode]
 
     def _colourings(self, stopper: _core.Stopper) -> list[Colours]:
@@ -314,15 +322,16 @@ class _Run:
         kept: Constraints,
         labels: NDArray[np.int32],
     ) -> KempeKMeans:
-        """Cluster under the pairs that are left; if time is up, by one descent."""
+        """Cluster under the pairs that are left; if time is up, by a descent that is cut short."""
         remaining = self.stopper.remaining
         hurry = self.interrupted or self.stopper.look()
+        seconds = HURRIED_SECONDS if hurry else max(remaining, 1e-3)
         # Pairs may leave fewer groups of rows than clusters.
         groups = int(supernodes_of(kept, len(rows)).max()) + 1
         model = KempeKMeans(
             min(self.n_clusters, groups),
             max_mutations=0 if hurry else None,
-            time_limit=None if hurry or np.isinf(remaining) else max(remaining, 1e-3),
+            time_limit=None if np.isinf(seconds) else seconds,
             n_jobs=self.threads,
             random_state=int(self.rng.integers(2**31 - 1)),
         )

@@ -168,5 +168,7 @@ class _Search:
         return colours
 
     def _tabu(self, graph: SignedGraph, colours: Colours, seed: int, share: float) -> Colours:
+        if self.stopper.look():  # its tables alone take a while
+            return colours
         steps = int(share * self.steps)
         return _core.fewest_broken(graph.core, self.n_clusters, colours, seed, steps, self.stopper)

@@ -66,9 +66,13 @@ class SampledVariance:
         weight = weight if weight.size else np.ones(most)
         return cls(np.ascontiguousarray(rows - origin, dtype=np.float64), weight, own)
 
-    def __call__(self, problem: Problem, colours: Colours, rng: np.random.Generator) -> float:
+    def __call__(
+        self, problem: Problem, colours: Colours, rng: np.random.Generator, most_rows: int
+    ) -> float:
         """Give the variance about the means of a clustering of supernodes and summaries."""
+        some = slice(None, None, -(-len(self.points) // most_rows))
+        points, supernode = self.points[some], self.supernode[some]
         centroids = means_for_all(*problem.means(colours))
-        nearest, _ = _core.nearest_centroids(self.points, centroids)
-        cluster = np.where(self.supernode >= 0, colours[self.supernode], nearest)
-        return variance_of_one_dimension(self.points - centroids[cluster], self.weight)
+        nearest, _ = _core.nearest_centroids(np.ascontiguousarray(points), centroids)
+        cluster = np.where(supernode >= 0, colours[supernode], nearest)
+        return variance_of_one_dimension(points - centroids[cluster], self.weight[some])

@@ -50,7 +50,7 @@ class SizedStarts:
         problem = context.problem
         if problem.n_supernodes == problem.n_rows and not problem.graph.n_edges:
             return cls(descent, None)
-        centroids = starting_centroids(problem, "k-means++", context.rng)
+        centroids = starting_centroids(problem, "k-means++", context.rng, context.stopper)
         colours = first_colouring(context, centroids, known=proper)
         found, excess = descent.repair(context, colours, centroids)
         if excess:

@@ -35,11 +35,13 @@ MOST_ROUNDS = 30
 # On the way, centroids are relocated so many times at most, and so many times in vain.
 RELOCATIONS = Budget(tries=100, most_failures=20)
 
-# The covariance is that of so many rows at most.
+# The covariance is that of so many rows at most; of so many where the time is up.
 MOST_ROWS_OF_COVARIANCE = 20_000
+FEW_ROWS_OF_COVARIANCE = 500
 
 
-Variance = Callable[[Problem, Colours, np.random.Generator], float]
+# Of a clustering, by so many rows at most.
+Variance = Callable[[Problem, Colours, np.random.Generator, int], float]
 
 
 @dataclass(frozen=True)
@@ -119,6 +121,8 @@ class Pricing:
     def _priced(self, context: Context, colours: Colours) -> Priced:
         soft = soft_of(context.problem)
         if self.price is not None:
+            if not math.isfinite(4 * self.price * (np.abs(soft.strength(1.0)).sum() + soft.broken)):
+                raise ValueError(f"soft_price of {self.price:g} would overflow: give a lower one")
             return _at(context, colours, PairPrice(self.price, 1.0))
         noise = None
         assumed = 0.0
@@ -194,6 +198,8 @@ def _noise(context: Context, colours: Colours) -> tuple[float, Colours]:
     problem, soft = context.problem, soft_of(context.problem)
     unit = problem.inertia(colours) / problem.weight.sum()
     for factor in STIFF:
+        if context.stopper.look():
+            break
         stiff = replace(context, problem=problem.priced(factor * unit * soft.votes))
         colours = _improved(stiff, colours)
     return _share_broken(soft, colours), colours
@@ -209,10 +215,14 @@ def _share_broken(soft: SoftPairs, colours: Colours) -> float:
 def _settled(context: Context, colours: Colours, assumed: float, variance_of: Variance) -> Priced:
     """Let the variance follow the clustering, and the clustering the prices that come of it."""
     problem = context.problem
-    variance = variance_of(problem, colours, context.rng)
+    # Of many features it takes long, and nothing that comes after it will look for better clusters.
+    most = FEW_ROWS_OF_COVARIANCE if context.stopper.look() else MOST_ROWS_OF_COVARIANCE
+    variance = variance_of(problem, colours, context.rng, most)
     priced = _at(context, colours, PairPrice(2 * variance, assumed))
     for _ in range(MOST_ROUNDS):
-        before, variance = variance, variance_of(problem, priced.colours, context.rng)
+        if context.stopper.look():
+            break
+        before, variance = variance, variance_of(problem, priced.colours, context.rng, most)
         if abs(variance - before) <= SETTLED * before or context.stopper.look():
             break
         priced = _at(context, priced.colours, PairPrice(2 * variance, assumed))
@@ -224,11 +234,16 @@ def _at(context: Context, colours: Colours, price: PairPrice) -> Priced:
     return Priced(problem, _improved(replace(context, problem=problem), colours), price)
 
 
-def effective_variance(problem: Problem, colours: Colours, rng: np.random.Generator) -> float:
+def effective_variance(
+    problem: Problem,
+    colours: Colours,
+    rng: np.random.Generator,
+    most_rows: int = MOST_ROWS_OF_COVARIANCE,
+) -> float:
     """Variance of rows within clusters along one effective dimension: tr(S^2) / tr(S)."""
     rows = np.arange(problem.n_rows)
-    if rows.size > MOST_ROWS_OF_COVARIANCE:
-        rows = np.sort(rng.choice(rows, MOST_ROWS_OF_COVARIANCE, replace=False))
+    if rows.size > most_rows:
+        rows = np.sort(rng.choice(rows, most_rows, replace=False))
     centroids, _ = problem.means(colours)
     weight = np.ones(rows.size) if problem.row_weight is None else problem.row_weight[rows]
     about = problem.rows[rows].astype(np.float64) - centroids[colours[problem.supernode[rows]]]

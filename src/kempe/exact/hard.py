@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from kempe import _core
 from kempe.exact.branching import AssignmentBranching, Piece
 from kempe.exact.heuristics import Heuristics
 from kempe.exact.knowledge import AssignmentKnowledge, AssignmentTask
@@ -26,20 +27,30 @@ class HardPart:
     def __init__(self, graph: CannotLinkGraph, *, cover: bool = False) -> None:
         self.graph = graph
         self.cover = cover
-        self.cliques = CliqueRows.of(graph)
+        self._cliques: CliqueRows | None = None
         self.component = np.zeros(graph.size, np.int32) if cover else graph.components
         self._memory: Memory | None = None
         self._pieces: dict[int, Piece] = {}
 
     def solve(self, task: AssignmentTask) -> PartOutcome:
         """Solve the part; the outcome is complete if it is optimal or there is no colouring."""
-        part = AssignmentPart(self.graph, self.cliques, task.costs, task.incumbent, self.cover)
+        cliques = self._covering(task.stopper)
+        part = AssignmentPart(self.graph, cliques, task.costs, task.incumbent, self.cover)
         known = AssignmentKnowledge(part, self.component, task)
         if task.solver not in ("cpsat", "gurobi"):
             Heuristics(known).descend()
         if not _is_over(known):
             self._solve_exactly(known)
         return known.outcome()
+
+    def _covering(self, stopper: _core.Stopper) -> CliqueRows:
+        """Cover the edges by cliques, once unless it is cut short."""
+        if self._cliques is not None:
+            return self._cliques
+        found = CliqueRows.of(self.graph, stopper)
+        if not stopper.stopped:
+            self._cliques = found
+        return found
 
     def _solve_exactly(self, known: AssignmentKnowledge) -> None:
         """Relax, anneal, branch; a relaxation takes a while to set up, so only if there is time."""
@@ -60,7 +71,7 @@ class HardPart:
             step()
             if _is_over(known):
                 break
-        self._memory, self.cliques = relaxation.memory, known.part.cliques
+        self._memory, self._cliques = relaxation.memory, known.part.cliques
 
     def _piece(self, component: int) -> Piece:
         if component not in self._pieces:

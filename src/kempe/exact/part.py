@@ -25,9 +25,9 @@ class CliqueRows:
     members: NDArray[np.int32]
 
     @classmethod
-    def of(cls, graph: CannotLinkGraph) -> CliqueRows:
-        """Cover the edges of a graph."""
-        return cls(*_core.clique_cover(graph.core))
+    def of(cls, graph: CannotLinkGraph, stopper: _core.Stopper | None = None) -> CliqueRows:
+        """Cover the edges of a graph; where time is up, the rest of them one by one."""
+        return cls(*_core.clique_cover(graph.core, stopper))
 
     @property
     def count(self) -> int:

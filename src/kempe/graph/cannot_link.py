@@ -82,9 +82,9 @@ class CannotLinkGraph:
 
     @cached_property
     def components(self) -> NDArray[np.int32]:
-        """Connected component of each vertex."""
-        _, component = sparse.csgraph.connected_components(self.matrix, directed=False)
-        return np.asarray(component, dtype=np.int32)
+        """Connected component of each vertex, numbered in the order of their first vertices."""
+        component, _ = _core.supernodes(self.size, self.edges.astype(np.int64))
+        return component
 
     @cached_property
     def complete_components(self) -> NDArray[np.bool_]:

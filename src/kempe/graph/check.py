@@ -27,6 +27,8 @@ from kempe.sizes import SizeLimits
 
 # Shares of the time for a check that go into bounds which are only nice to have.
 CLIQUE_SECONDS = 1.0
+# Where the time is up already, a proof gets so many seconds all the same.
+OVERTIME = 0.2
 UPPER_BOUND_TURNS = 2
 # Time for making a proof small, once there is one.
 SHRINKING_SECONDS = 10.0
@@ -186,7 +188,8 @@ def _answer(
     # A clique is the best of proofs, where there was no time for anything else.
     clique = _largest_complete_part(graph)
     if clique.size <= k:
-        limit = stopper.child(CLIQUE_SECONDS, overtime=True)
+        seconds = min(CLIQUE_SECONDS, max(OVERTIME, stopper.remaining))
+        limit = stopper.child(seconds, overtime=True)
         found, _ = _core.largest_clique(graph.core, graph.size + 1, limit)
         clique = max(clique, found, key=len)
     raise_interrupt(stopper)
@@ -235,7 +238,7 @@ def _infeasible(
     if clique.size > k:
         proof = Clique(pairs_of_edges(constraints, _all_pairs(core)), k + 1, constraints.row_names)
     else:
-        seconds = min(SHRINKING_SECONDS, max(1.0, stopper.remaining))
+        seconds = min(SHRINKING_SECONDS, max(OVERTIME, stopper.remaining))
         limit = stopper.child(seconds, overtime=True)
         edges, minimal = critical_edges(graph, core, k, rng, limit)
         pairs = pairs_of_edges(constraints, edges)

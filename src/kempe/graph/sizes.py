@@ -28,6 +28,9 @@ Colours = NDArray[np.int32]
 # Limits of a solver, in deterministic seconds of CP-SAT and in seconds.
 SOLVER_EFFORT = 30.0
 SOLVER_SECONDS = 60.0
+# Larger models are not made: choices of vertices, and of the two ends of an edge. They would fill
+# the memory, and no solver would be done with them in its time.
+MOST_CHOICES = 5_000_000
 # Seconds for a clique.
 CLIQUE_SECONDS = 0.1
 
@@ -237,6 +240,8 @@ def colour_within(
     """
     alike = (graph.degree == 0) & (rows == 1)
     model = _Model(graph, rows, limits, np.flatnonzero(~alike), int(alike.sum()))
+    if stopper.look() or model.n_choices > MOST_CHOICES:
+        return SizedAnswer()
     solve = model.by_cpsat if has_ortools() else model.by_highs
     found = solve(stopper, seed)
     if isinstance(found, bool):
@@ -283,21 +288,34 @@ class _Model:
     vertices: NDArray[np.intp]
     n_alike: int
 
+    @property
+    def n_choices(self) -> int:
+        """How large a model is."""
+        return (self.vertices.size + self.graph.n_edges) * self.limits.n_clusters
+
     def by_cpsat(
         self, stopper: _core.Stopper, seed: int
     ) -> tuple[Colours, NDArray[np.int64]] | bool:
+        """Ask CP-SAT; the time that the model takes counts as well."""
         cp_model = load_cp_model()
         model, k = cp_model.CpModel(), self.limits.n_clusters
-        choice = [[model.new_bool_var("") for _ in range(k)] for _ in self.vertices]
+        choice = []
+        for _ in self.vertices:
+            if stopper.look():
+                return False
+            choice.append([model.new_bool_var("") for _ in range(k)])
+            model.add_exactly_one(choice[-1])
         alike = [model.new_int_var(0, self.n_alike, "") for _ in range(k)]
-        for one in choice:
-            model.add_exactly_one(one)
         for u, v in self._edges().tolist():
+            if stopper.look():
+                return False
             for c in range(k):
                 model.add_at_most_one((choice[u][c], choice[v][c]))
         model.add(sum(alike) == self.n_alike)
         own = self.rows[self.vertices].tolist()
         for c in range(k):
+            if stopper.look():
+                return False
             size = sum(n * one[c] for n, one in zip(own, choice, strict=True)) + alike[c]
             model.add_linear_constraint(size, int(self.limits.least[c]), int(self.limits.most[c]))
         for c, v in enumerate(self._named()):

@@ -330,8 +330,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _give_row(self, name: str, query: dict[str, list[str]]) -> None:
         desk = self.studio.desk
-        row = _number(query, "row", len(desk.session.X))
-        column = _number(query, "column", len(desk.cells.names)) if name == "image" else 0
+        row = number_in(query, "row", len(desk.session.X))
+        column = number_in(query, "column", len(desk.cells.names)) if name == "image" else 0
         found = None if row is None or column is None else desk.cells.image(row, column)
         if row is not None and name == "row":
             self._send_json(desk.card(row))
@@ -394,6 +394,7 @@ def _is_address(name: str) -> bool:
     return True
 
 
-def _number(query: dict[str, list[str]], name: str, most: int) -> int | None:
+def number_in(query: dict[str, list[str]], name: str, most: int) -> int | None:
+    """Give a number of an address, if it is one below ``most``."""
     text = query.get(name, [""])[0]
     return int(text) if text.isdecimal() and len(text) < 12 and int(text) < most else None

@@ -14,8 +14,10 @@ from urllib.parse import parse_qs, urlsplit
 from kempe.ask import Session
 from kempe.ask.export import files_of
 from kempe.report.html import style
-from kempe.studio.server import resource
+from kempe.studio.server import number_in, resource
 from kempe.studio.state import Desk, do
+
+NOTHING = {"error": "there is nothing here"}
 
 Widget = Any
 """An ``anywidget.AnyWidget``, which is imported when it is needed."""
@@ -71,6 +73,8 @@ def _answer(widget: Any, desk: Desk, message: Any) -> None:
         status, body, buffers = answered(desk, str(message["path"]), message.get("body"))
     except (KeyError, TypeError, ValueError) as error:
         status, body, buffers = 400, {"error": str(error)}, []
+    except Exception as error:  # a page that gets no answer would wait for ever
+        status, body, buffers = 500, {"error": f"{type(error).__name__}: {error}"}, []
     widget.send({"number": number, "status": status, "body": body}, buffers)
 
 
@@ -103,8 +107,9 @@ def answered(desk: Desk, path: str, body: Any) -> tuple[int, Any, list[bytes]]:
     if parts.path == "/get/pairs":
         return 200, desk.pairs(), []
     if parts.path == "/get/row":
-        return 200, desk.card(int(query["row"][0])), []
+        row = number_in(query, "row", len(desk.session.X))
+        return (404, NOTHING, []) if row is None else (200, desk.card(row), [])
     name = parts.path.removeprefix("/export/")
     if name in (files := files_of(desk.session)):
         return 200, {"text": files[name]}, []
-    return 404, {"error": "there is nothing here"}, []
+    return 404, NOTHING, []
