@@ -188,7 +188,6 @@ def test_soft_pairs_of_new_rows_are_broken_at_a_price(run):
 @pytest.mark.parametrize(
     ("model", "more", "message"),
     [
-        ("model", ["--confidence", 0.3], "above one half and below one, got 0.3"),
         ("model", ["--soft-price", 0], "positive and finite, got 0"),
         ("model", ["--size-min", 1], "takes pairs or sizes"),
         ("plain", [], "fitted without soft pairs, so it does not know what breaking one costs"),

@@ -67,9 +67,23 @@ Soft = Annotated[
         "column, confidence or weight, is one, too.",
     ),
 ]
+
+
+def probable(confidence: float | None) -> float | None:
+    """Refuse a confidence that says nothing, or too much."""
+    if confidence is not None and not confidence > 0.5:
+        raise typer.BadParameter(
+            f"{confidence:g} is no more than one half: such pairs say nothing."
+        )
+    if confidence is not None and confidence >= 1:
+        raise typer.BadParameter(f"{confidence:g} is certain: give the pairs as hard ones.")
+    return confidence
+
+
 Confidence = Annotated[
     float | None,
     typer.Option(
+        callback=probable,
         metavar="SHARE",
         help="How probable it is that a soft pair is right which does not say so itself, above 0.5 "
         "and below 1; estimated by default.",

@@ -18,7 +18,6 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from kempe import _core
-from kempe.exact.annealing import SWEEPS, TRIALS
 from kempe.exact.assigner import ExactAssigner
 from kempe.exact.part import Floats
 from kempe.graph import CannotLinkGraph
@@ -27,9 +26,13 @@ from kempe.problem import Colours
 # Entries of the largest table that solves a component exactly.
 LARGEST_TABLE = 2**16
 
-# Annealing begins where a supernode accepts any change of its cost, and ends where it accepts none
-# to speak of; in units of the mean of its costs above the least, or of what its pairs pull it by.
-HOT, COLD = 1.0, 0.01
+# Wider components are annealed once for each of these, with so many trials. It begins at this share
+# of what all pairs of a supernode cost, or of its distance from other clusters, and ends at another
+# share of what one pair costs, or of that distance.
+HOT = (1.0, 0.05, 0.05)
+COLD = 0.1
+TRIALS = 2_000_000
+# The price of a cannot-link pair within a cluster in between, in units of the first temperature.
 CHEAP, EXPENSIVE = 2.0, 6.0
 
 
@@ -227,9 +230,18 @@ def _annealed(
 ) -> Colours:
     """Look for a cheap assignment, never a dearer one than the start."""
     above = costs - costs.min(axis=1, keepdims=True)
-    pull = float(pairs.weight(graph.size).mean())
-    unit = max(float(above[np.isfinite(above)].mean()), pull) or 1.0
-    sweeps = min(SWEEPS, max(1, TRIALS // graph.size))
-    soft = _core.SoftPairs(graph.size, pairs.first, pairs.second, pairs.price / unit)
-    cooling = (sweeps, HOT, COLD, CHEAP, EXPENSIVE)
-    return _core.anneal(graph.core, above / unit, start, *cooling, 0, stopper, soft)
+    apart = float(above[np.isfinite(above)].mean())
+    most = max(apart, float(pairs.weight(graph.size).mean()))
+    least = COLD * min(apart or most, float(np.abs(pairs.price).mean()))
+    sweeps = max(1, TRIALS // graph.size)
+
+    def anneal(seed: int, hot: float) -> Colours:
+        soft = _core.SoftPairs(graph.size, pairs.first, pairs.second, pairs.price / hot)
+        cooling = (sweeps, 1.0, min(least / hot, 1.0), CHEAP, EXPENSIVE)
+        return _core.anneal(graph.core, above / hot, start, *cooling, seed, stopper, soft)
+
+    def total(colours: Colours) -> float:
+        return float(costs[np.arange(colours.size), colours].sum()) + pairs.total(colours)
+
+    found = (anneal(seed, share * most) for seed, share in enumerate(HOT))
+    return min([start, *found], key=total)
