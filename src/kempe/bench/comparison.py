@@ -32,6 +32,7 @@ from kempe.fit_arguments import as_constraints
 from kempe.methods import canonical, names, takes_soft_pairs
 from kempe.sizes import SizeLimits
 from kempe.storage import replacing
+from kempe.words import counted
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -174,8 +175,8 @@ class MethodComparison:
     def notes(self) -> list[str]:
         """Say what a reader of the tables should know."""
         found = [
-            f"{outcome.method}: {outcome.runs - outcome.solved} of {outcome.runs} runs failed: "
-            f"{'; '.join(outcome.reasons)}"
+            f"{outcome.method}: {outcome.runs - outcome.solved} of "
+            f"{counted(outcome.runs, 'run')} failed: {'; '.join(outcome.reasons)}"
             for outcome in self.outcomes
             if outcome.solved < outcome.runs
         ]
@@ -184,8 +185,8 @@ class MethodComparison:
         fewest = _fewest_seeds(len(self.methods) - 1)
         if seeds < fewest:
             found.append(
-                f"{seeds} seeds are too few for paired tests to tell methods apart; with "
-                f"{len(self.methods)} methods it takes {fewest}"
+                f"{counted(seeds, 'seed is', 'seeds are')} too few for paired tests to tell "
+                f"methods apart; with {counted(len(self.methods), 'method')} it takes {fewest}"
             )
         return found
 

@@ -16,6 +16,7 @@ from kempe.report.picture import COLOURS, minimised, picture
 from kempe.report.prices import Price
 from kempe.report.report import Report
 from kempe.report.soft_section import pair_cells, soft_section
+from kempe.words import counted
 
 # Features beyond these are left out, those first in which the clusters differ least.
 MOST_FEATURES = 12
@@ -59,11 +60,12 @@ def _lead(report: Report) -> str:
         pairs.append(f"{report.constraints.without_soft().summary()}, all of which hold")
     if report.broken is not None:
         pairs.append(
-            f"{report.constraints.soft.count:,} pairs that may be wrong, of which "
+            f"{counted(report.constraints.soft.count, 'pair')} that may be wrong, of which "
             f"{len(report.broken.pairs):,} are broken"
         )
     return (
-        f"{method} put {report.problem.n_rows:,} rows into {report.problem.n_clusters} clusters: "
+        f"{method} put {counted(report.problem.n_rows, 'row')} into "
+        f"{counted(report.problem.n_clusters, 'cluster')}: "
         f"{'; '.join(pairs) or 'no constraints'}."
     )
 
@@ -165,7 +167,7 @@ def _limits(report: Report) -> str:
         return ""
     found = f"{report.sizes.min():,} to {report.sizes.max():,}"
     return (
-        f" Clusters were to have {escape(str(cost.limits))} rows; they have {found}. Without these "
+        f" Clusters were to have {escape(cost.limits.in_words)}; they have {found}. Without these "
         f"limits the same search reaches {number(cost.free, 6)}, so that they cost "
         f"{100 * cost.share:.2f} %."
     )

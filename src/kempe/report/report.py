@@ -22,6 +22,7 @@ from kempe.report.limits import LimitCost
 from kempe.report.prices import Price, pair_prices
 from kempe.search.result import BrokenPairs, Result
 from kempe.storage import replacing
+from kempe.words import counted
 
 # Seconds for the smallest number of clusters that the constraints permit.
 CHECK_SECONDS = 2.0
@@ -250,8 +251,8 @@ class Report:
 
     def __repr__(self) -> str:
         return (
-            f"Report({self.title!r}, {self.problem.n_rows:,} rows in {self.problem.n_clusters} "
-            f"clusters, inertia {self.result.inertia:.6g})"
+            f"Report({self.title!r}, {counted(self.problem.n_rows, 'row')} in "
+            f"{counted(self.problem.n_clusters, 'cluster')}, inertia {self.result.inertia:.6g})"
         )
 
     def _repr_html_(self) -> str:
