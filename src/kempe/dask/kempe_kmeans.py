@@ -291,7 +291,7 @@ class KempeKMeans(OnOneMachine):
             if problem.n_supernodes >= self.n_clusters:
                 return self._searched(descender, problem)
         best: FullClustering | None = None
-        for rng in self._generator().spawn(self._n_searches):
+        for rng in self._generators(self._n_searches):
             start = partial(self._start, descender, rng)
             try:
                 with self._descent_recorder(descender) as recorder:
