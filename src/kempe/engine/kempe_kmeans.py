@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.spatial.distance import cdist
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
@@ -304,9 +303,8 @@ class KempeKMeans(SearchingClusterer):
         settings = self._settings
         return partial(
             memetic_search,
-            params=settings if self.max_mutations is None else replace(settings, agreement=0),
+            params=settings if self.max_mutations is None else _to_the_end(settings),
             init=self.init if init is None else init,
-            n_jobs=self._n_threads,
             settle_prices=settle_prices,
         )
 
@@ -362,7 +360,7 @@ class KempeKMeans(SearchingClusterer):
         assert limits is not None
         if size_min is None:  # a batch need not reach every cluster
             limits = replace(limits, least=np.zeros_like(limits.least))
-        return nearest_within(cdist(data, self.cluster_centers_, "sqeuclidean"), limits, taken)
+        return nearest_within(data, self.cluster_centers_, limits, taken, self._n_threads)
 
     def _limits(self, n_rows: int) -> SizeLimits | None:
         return SizeLimits.of(self.size_min, self.size_max, n_rows, int(self.n_clusters))
@@ -383,3 +381,9 @@ class KempeKMeans(SearchingClusterer):
     @property
     def _settings(self) -> MemeticParams:
         return DEFAULTS if self.params is None else self.params
+
+
+@cache
+def _to_the_end(settings: MemeticParams) -> MemeticParams:
+    """Make all mutations that were asked for, whatever clusterings agree."""
+    return replace(settings, agreement=0)
