@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
+from numbers import Real
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -349,6 +350,8 @@ def _with_sizes(
     size_max: float | None,
 ) -> Mapping[str, Mapping[str, Any]]:
     """Add limits on sizes, in rows, to the options of all methods."""
+    if not all(value is None or isinstance(value, Real) for value in (size_min, size_max)):
+        raise ValueError("compare takes one size_min and one size_max for all clusters")
     limits = SizeLimits.of(size_min, size_max, n_rows, 1)
     if limits is None:
         return options
@@ -382,6 +385,11 @@ def _own_name(name: str | None, method: Method) -> str:
             raise ValueError(f"{method} has a name already and cannot be called {name!r}")
         return known
     return name_of(method) if name is None else name
+
+
+def called_in_full(name: str) -> str:
+    """Give the name by which a program is found that people know by the name of its package."""
+    return SIZED_RIVAL if name.lower() in ("k-means-constrained", "k_means_constrained") else name
 
 
 def sized_methods() -> list[str]:

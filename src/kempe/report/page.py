@@ -110,7 +110,8 @@ def _map(report: Report, drawn: dict[str, Any]) -> str:
     )
     controls += _finding(report)
     left_out = report.problem.n_rows - len(shown["x"])
-    note = f" {left_out:,} rows are left out, chosen at random." if left_out else ""
+    many = counted(left_out, "row is", "rows are")
+    note = f" {many} left out, chosen at random." if left_out else ""
     return (
         "<h2 id=map-title>The clusters</h2><figure><div class=controls>"
         "<label><input type=radio name=by value=cluster checked> this clustering</label>"
@@ -155,7 +156,8 @@ def _sizes_and_search(report: Report) -> str:
         "</figure></div>"
         "<div><h2>The search</h2><figure><div class=chart><canvas id=search role=img "
         f'aria-label="{name} over time"></canvas></div><figcaption>{name} of the clusterings that '
-        f"were looked at; {report.result.n_mutations:,} mutations, {escape(report.result.ending)}."
+        f"were looked at; {counted(report.result.n_mutations, 'mutation')}, "
+        f"{escape(report.result.ending)}."
         "</figcaption></figure></div></div>"
     )
 
@@ -186,7 +188,8 @@ def _centres(report: Report) -> str:
     overall = ["<th scope=row>all rows</th>", f"<td>{report.problem.n_rows:,}</td>"]
     overall += [f"<td>{number(mean[f])}</td>" for f in telling]
     left_out = len(report.feature_names) - len(names)
-    note = f"; {left_out:,} features in which they differ less are left out" if left_out else ""
+    many = counted(left_out, "feature")
+    note = f"; {many} in which they differ less left out" if left_out else ""
     return (
         "<h2>Centres</h2><p>Means of the clusters in the original units. The stronger the colour, "
         "the more standard deviations the mean lies above (red) or below (blue) that of all rows; "
@@ -225,7 +228,8 @@ def _beside(report: Report) -> str:
         )
     if report.broken is not None:
         words += (
-            f" Of {report.constraints.soft.count:,} soft pairs it breaks {broken.soft.count:,}, "
+            f" Of {counted(report.constraints.soft.count, 'soft pair')} it breaks "
+            f"{broken.soft.count:,}, "
             f"this clustering {len(report.broken.pairs):,}."
         )
     return f"<h2>Beside k-means</h2><p>{words}</p>{_crossed(report)}"

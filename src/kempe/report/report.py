@@ -230,9 +230,10 @@ class Report:
         component = np.bincount(graph.components[bound]) if bound.any() else np.zeros(1, int)
         component = component[component > 0] if bound.any() else component
         smallest = self.constraints.check(problem.n_clusters, time_limit=CHECK_SECONDS).smallest()
+        largest = counted(int(members.max()), "row")
         return {
             "must-link pairs": f"{len(self.constraints.must_link):,}",
-            "groups that they make": f"{merged:,}, the largest of {members.max():,} rows",
+            "groups that they make": f"{merged:,}, the largest of {largest}",
             "cannot-link pairs": f"{len(self.constraints.cannot_link):,}",
             "supernodes": f"{problem.n_supernodes:,} (groups, and rows in none)",
             "edges between supernodes": f"{graph.n_edges:,}",
