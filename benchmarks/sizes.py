@@ -413,25 +413,34 @@ def _mixture(rows: int, features: int, clusters: int) -> NDArray[Any]:
 
 
 class Descended(NamedTuple):
-    """One descent to equal sizes: its inertia, CPU seconds, megabytes beyond the data."""
+    """One descent to equal sizes: its inertia, CPU seconds, megabytes beyond the data.
+
+    And the CPU seconds of predicting as many new rows, of equal sizes as well.
+    """
 
     inertia: float
     seconds: float
     megabytes: float
+    predicting: float
 
 
-def _large_cell(rows: int, clusters: int) -> tuple[Cell, NDArray[Any]]:
-    X = _mixture(rows, 10, clusters)
-    return Cell(X, clusters, *KINDS[0].limits(rows, clusters)), _starts(X, clusters, 1)[0]
+def _large_cell(rows: int, clusters: int) -> tuple[Cell, NDArray[Any], NDArray[Any]]:
+    """Give the rows of a fit, where it begins, and as many new rows."""
+    both = _mixture(2 * rows, 10, clusters)
+    X, new = both[:rows].copy(), both[rows:].copy()
+    return Cell(X, clusters, *KINDS[0].limits(rows, clusters)), _starts(X, clusters, 1)[0], new
 
 
 def _descend_large(rows: int, clusters: int) -> Descended:
     """Descend in a process of its own, where no earlier fit has left memory to use."""
     _warm_up(rival=False)
-    cell, init = _large_cell(rows, clusters)
+    cell, init, new = _large_cell(rows, clusters)
     before, peak = resident_megabytes(), PeakMemory()
     model, seconds = cell.fit(init=init, max_mutations=0)
-    return Descended(model.inertia_, seconds, (peak.megabytes() or np.nan) - before)
+    megabytes = (peak.megabytes() or np.nan) - before
+    sizes = {"size_min": cell.low, "size_max": cell.high}
+    _, predicting = _timed(lambda: model.predict(new, **sizes))
+    return Descended(model.inertia_, seconds, megabytes, predicting)
 
 
 @app.command()
@@ -444,16 +453,16 @@ def large(
     for rows, clusters in LARGE:
         with ProcessPoolExecutor(1, get_context("spawn")) as process:
             own = process.submit(_descend_large, rows, clusters).result()
-        cell, init = _large_cell(rows, clusters)
+        cell, init, _ = _large_cell(rows, clusters)
         figures = [f"{rows:,} x 10", f"{clusters}", f"{own.seconds:.2f}", f"{own.megabytes:.0f}"]
-        figures += [f"{cell.X.nbytes / 2**20:.0f}"]
+        figures += [f"{cell.X.nbytes / 2**20:.0f}", f"{own.predicting:.2f}"]
         if rows <= rival_up_to:
             _warm_up(rival=True)
             other, seconds = cell.fit_rival(init)
             figures += [f"{own.inertia / other.inertia_:.4f}", f"{seconds / own.seconds:.0f}"]
-        table.append(figures + ["–"] * (7 - len(figures)))
+        table.append(figures + ["–"] * (8 - len(figures)))
         print(*table[-1], flush=True)
-    columns = ["data", "k", "CPU s", "MB", "data MB", "of the rival", "times faster"]
+    columns = ["data", "k", "CPU s", "MB", "data MB", "predict", "of the rival", "times faster"]
     _report([Section("one descent, equal sizes", columns, table)], out)
 
 
