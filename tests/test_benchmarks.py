@@ -495,11 +495,15 @@ def test_certificates_are_measured_once_and_shown(script, tmp_path, monkeypatch,
 
 
 def test_sizes_are_compared_with_a_program_that_keeps_them(script, monkeypatch, tmp_path):
-    sizes, out = script("sizes"), tmp_path / "pairs.md"
-    monkeypatch.setattr(sizes, "LARGER", (INSTANCE,))
-    arguments = ["pairs", "--larger", "--restarts", "1", "--out", str(out)]
+    sizes, out, kept = script("sizes"), tmp_path / "pairs.md", tmp_path / "kept.json"
+    cells = [sizes.CellWithPairs(*INSTANCE, kind) for kind in (sizes.KINDS[0], sizes.KINDS[2])]
+    monkeypatch.setattr(sizes, "CELLS_WITH_PAIRS", cells)
+    arguments = ["pairs", "--restarts", "1", "--kept", str(kept), "--out", str(out)]
     result = CliRunner().invoke(sizes.app, arguments)
     assert result.exit_code == 0, result.output
+    monkeypatch.setattr(sizes, "Program", None)  # what it found is known
+    again = CliRunner().invoke(sizes.app, arguments)
+    assert again.exit_code == 0, again.output
     table = [line.split("|")[1:-1] for line in out.read_text().splitlines() if "COL3" in line]
     assert [row[2].strip() for row in table] == ["equal", "20 %"]
     for row in table:

@@ -136,6 +136,12 @@ def saturation_assignment(
     What is left when the stopper says so gets any admissible one.
     """
 
+def transport(instance: Instance, centroids: _Floats, stopper: Stopper) -> _Ints:
+    """Cheapest assignment of single rows in no pair to fixed centroids within limits on sizes.
+
+    When the stopper says so, rows that are too many go wherever there is room.
+    """
+
 def dsatur(graph: Graph, n_clusters: int) -> tuple[_Ints, int]:
     """Classic DSATUR colouring; the vertex that got stuck, or -1."""
 

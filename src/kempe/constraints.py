@@ -30,6 +30,7 @@ from kempe.pairs import (
 )
 from kempe.sizes import SizeLimits
 from kempe.soft_pairs import SoftLinks, with_confidence
+from kempe.words import counted
 
 if TYPE_CHECKING:
     from kempe.graph.check import FeasibilityReport
@@ -503,8 +504,9 @@ class Constraints:
         of = "" if self.n_rows is None else f" of {self.n_rows:,}"
         soft = f", and {self.soft.count:,} that may be wrong," if self.soft.count else ""
         return (
-            f"{self.must_link.shape[0]:,} must-link and {self.cannot_link.shape[0]:,} cannot-link "
-            f"pairs{soft} on {touched:,}{of} rows"
+            f"{self.must_link.shape[0]:,} must-link and "
+            f"{counted(self.cannot_link.shape[0], 'cannot-link pair')}{soft} on {touched:,}{of} "
+            f"{'row' if (self.n_rows or touched) == 1 else 'rows'}"
         )
 
     def _both(self) -> tuple[Pairs, Pairs]:

@@ -69,7 +69,7 @@ def compare(
     All methods have the same starting centroids at each seed. Ends with 0 if every method found a
     clustering, with 4 if one did not in any run, with 2 if one could not be run at all.
     """
-    from kempe.bench.comparison import can_draw, sized_methods
+    from kempe.bench.comparison import called_in_full, can_draw, sized_methods
 
     limited = any(value is not None for value in sizes.given.values())
     if limited and methods == DEFAULT_METHODS:
@@ -83,7 +83,7 @@ def compare(
         note("The inertia tells nothing of broken soft pairs; --truth-column judges by labels.")
     settings = {
         "n_clusters": n_clusters,
-        "methods": [name.strip() for name in methods.split(",") if name.strip()],
+        "methods": [called_in_full(name.strip()) for name in methods.split(",") if name.strip()],
         "seeds": seeds,
         "time_limit": time_limit,
         "name": _name(table.data),

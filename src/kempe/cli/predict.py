@@ -152,6 +152,8 @@ def _tell_of_broken(
 def _limits(sizes: SizeOptions, estimator: Any, with_fit: bool) -> dict[str, Any]:
     """Give what was said about sizes, if anything, to a model that knows of them."""
     given = {name: value for name, value in sizes.given.items() if value is not None}
+    if with_fit and not given:
+        raise ValueError("--with-fit says which rows sizes count: give --size-min or --size-max")
     if given and "size_min" not in estimator.get_params():
         raise ValueError(f"a model of {type(estimator).__name__} has no --size-min or --size-max")
     return {**given, "with_fit": with_fit} if given else {}

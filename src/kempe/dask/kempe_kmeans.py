@@ -315,7 +315,7 @@ class KempeKMeans(OnOneMachine):
                     f"there are {problem.n_supernodes}"
                 )
         best: FullClustering | None = None
-        for rng in self._generator().spawn(self._n_searches):
+        for rng in self._generators(self._n_searches):
             start = partial(self._start, descender, rng)
             try:
                 with self._descent_recorder(descender) as recorder:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.spatial.distance import cdist
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
@@ -317,9 +316,8 @@ class KempeKMeans(SearchingClusterer):
         settings = self._settings
         return partial(
             memetic_search,
-            params=settings if self.max_mutations is None else replace(settings, agreement=0),
+            params=settings if self.max_mutations is None else _to_the_end(settings),
             init=self.init if init is None else init,
-            n_jobs=self._n_threads,
             settle_prices=settle_prices,
         )
 
@@ -400,7 +398,7 @@ class KempeKMeans(SearchingClusterer):
         assert limits is not None
         if size_min is None:  # a batch need not reach every cluster
             limits = replace(limits, least=np.zeros_like(limits.least))
-        return nearest_within(cdist(data, self.cluster_centers_, "sqeuclidean"), limits, taken)
+        return nearest_within(data, self.cluster_centers_, limits, taken, self._n_threads)
 
     def price_of_new(
         self,
@@ -444,3 +442,9 @@ class KempeKMeans(SearchingClusterer):
     @property
     def _settings(self) -> MemeticParams:
         return DEFAULTS if self.params is None else self.params
+
+
+@cache
+def _to_the_end(settings: MemeticParams) -> MemeticParams:
+    """Make all mutations that were asked for, whatever clusterings agree."""
+    return replace(settings, agreement=0)
