@@ -31,13 +31,8 @@ GROUPS_PER_CLUSTER = 4
 # 400 at 6 ms and k = 3, 1,400 to 2,000 at 15 ms and k = 26. Smaller parts differ more from the
 # whole; with larger ones time is up before their bound is tight.
 BEST_FACTOR = 2950.0
-# Seconds that a good bound takes, for each pair of groups.
-SECONDS_PER_PAIR = 1e-5
-
-
-def seconds_needed(n_groups: int) -> float:
-    """Estimate how long a good bound takes."""
-    return SECONDS_PER_PAIR * n_groups**2
+# Seconds for each pair of groups: of a good bound, and of a first one of a part.
+SECONDS_PER_PAIR, LEAST_PER_PAIR = 1e-5, 4e-6
 
 
 def groups_bounded_in(seconds: float) -> float:
@@ -49,7 +44,7 @@ def part_size(n_groups: int, n_clusters: int, seconds: float) -> int:
     """Choose how many groups a part has: as many as leave time for all parts."""
     least = max(SMALLEST_PART, GROUPS_PER_CLUSTER * n_clusters)
     each = seconds / n_groups
-    affordable, best = each / SECONDS_PER_PAIR, BEST_FACTOR * math.sqrt(n_clusters * each)
+    affordable, best = each / LEAST_PER_PAIR, BEST_FACTOR * math.sqrt(n_clusters * each)
     return math.ceil(max(least, min(affordable, best, LARGEST_PART)))
 
 
