@@ -165,7 +165,7 @@ def _nets(
         soft.pairs.tolist(), soft.together.tolist(), soft.prices.tolist(), strict=True
     ):
         first, second = facts.of(a), facts.of(b)
-        if first == second or second in facts.apart.get(first, ()):
+        if first == second or facts.are_apart(a, b):
             paid.append(0.0 if (first == second) == together else price)
             continue
         i, j = groups.index.get(first, -1), groups.index.get(second, -1)
