@@ -166,10 +166,9 @@ class OptimalityCertificate:
             return []
         same = self.labels[self.soft.pairs[:, 0]] == self.labels[self.soft.pairs[:, 1]]
         broken = int(np.count_nonzero(same != self.soft.together))
-        return [
-            f"objective     {self.objective:,.9g}, with the prices of {broken:,} broken of "
-            f"{len(same):,} soft pairs"
-        ]
+        about = f"with the prices of {broken:,} broken of {len(same):,} soft pairs"
+        about += "" if self.method == "sdp" else "; the bound leaves them out"
+        return [f"objective     {self.objective:,.9g}, {about}"]
 
     def __repr__(self) -> str:
         return (

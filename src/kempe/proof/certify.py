@@ -258,9 +258,9 @@ def _check_labels(problem: Problem, labels: NDArray[np.int32]) -> None:
             raise ValueError(f"the labels violate the {name} pair ({a}, {b})")
 
 
-def _check_seconds(n_groups: int) -> float:
+def _check_seconds(n_groups: int, n_soft: int = 0) -> float:
     """Estimate how long the check of a node takes."""
-    return 2e-3 + 2e-10 * n_groups**3
+    return 2e-3 + 2e-10 * n_groups**3 + 2e-6 * n_soft
 
 
 def _first_seconds(n_groups: int) -> float:
@@ -322,7 +322,9 @@ class _Proof:
             else:
                 if whole.size > PRICED_FIRST:
                     self._price(FIRST_SHARE, 0.0)
-                if self._priced is None or self._priced.gap > self._gap:
+                # What prices of groups prove knows nothing of limits and soft pairs.
+                closed = self._priced is not None and self._priced.gap <= self._gap
+                if not closed or self._terms is not None:
                     self._trees.append((np.arange(self._problem.n_rows), whole))
                     whole.grow(self._n_jobs)
         except KeyboardInterrupt:
@@ -453,7 +455,8 @@ class _Proof:
     def _check_time(self) -> float:
         if self._priced is not None and self._priced.bound > self._bound_of_trees():
             return self._priced.check_seconds + self._slowdown() * self._reading
-        work = sum(tree.n_nodes * _check_seconds(tree.size) for _, tree in self._trees)
+        n_soft = 0 if self._soft is None else len(self._soft.pairs)
+        work = sum(tree.n_nodes * _check_seconds(tree.size, n_soft) for _, tree in self._trees)
         return self._slowdown() * (work + self._reading)
 
     def _bounded(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -30,6 +30,10 @@ Numbers = NDArray[np.integer[Any]]
 
 # Next to a cluster so many times heavier, a group is lost in rounding: its soft pairs cost nothing.
 HEAVIER = 2.0**24
+# Undecided pairs count no more than that, which single precision can bear.
+DEAREST = 2.0**30
+# More, where lengths and weights are 1 at most, and double precision cannot.
+TOO_DEAR = 2.0**400
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,6 +116,12 @@ class PricedPairs:
     @classmethod
     def scaled(cls, soft: SoftPairs, unit: float) -> PricedPairs:
         """Take the pairs of a certificate, with prices in another unit."""
+        dearest = float(soft.prices.max(initial=0.0))
+        if dearest > TOO_DEAR * unit:
+            raise ValueError(
+                f"a price of {dearest:.3g} for a soft pair is too large beside the distances of "
+                "rows for a proof in double precision"
+            )
         return cls(soft.pairs, soft.together, soft.prices / unit)
 
     def broken(self, labels: Numbers) -> float:
@@ -199,7 +209,7 @@ class Terms:
     def _costs(self, net: Floats, weight: Floats, rows: Numbers) -> Any:
         """Matrix of what pairs of groups cost at least, in the scale of Y."""
         i, j = np.nonzero(np.triu(net))
-        price = net[i, j]
+        price = np.clip(net[i, j], -DEAREST, DEAREST)
         own = self.sizes.at_least(weight, rows)
         both = self.sizes.at_least(weight[i] + weight[j], rows[i] + rows[j])
         price = np.where(both > HEAVIER * np.minimum(weight[i], weight[j]), 0.0, price)

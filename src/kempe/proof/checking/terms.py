@@ -40,6 +40,8 @@ Numbers = NDArray[np.integer[Any]]
 
 # How many times heavier than a group its cluster may be for soft pairs to count.
 HEAVIER = 2.0**24
+# Undecided pairs count no more than that, where lengths and weights are 1 at most.
+DEAREST = 2.0**30
 
 
 class Sizes:
@@ -120,6 +122,7 @@ class Terms:
         """Matrix of what pairs of groups cost at least."""
         own = self.sizes.at_least(weights, rows)
         both = self.sizes.at_least(weights[:, None] + weights, rows[:, None] + rows)
+        net = np.clip(net, -DEAREST, DEAREST)
         # Next to a cluster that heavy, a group is lost in rounding: such pairs cost nothing here.
         net = np.where(both > HEAVIER * np.minimum(weights[:, None], weights), 0.0, net)
         # Together: by the cluster of that group which says more, or half by each.
