@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Annotated
@@ -83,7 +83,9 @@ class BestKnown(dict[Instance, Best]):
             if best.proven and not known.proven:
                 self[instance] = Best(known.inertia, known.found, proven=True)
             return False
-        self[instance] = best
+        # What bounds the known one from below bounds a lower one even more tightly.
+        proven = best.proven or (known is not None and known.proven)
+        self[instance] = replace(best, proven=proven)
         return True
 
 

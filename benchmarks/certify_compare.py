@@ -3,9 +3,8 @@
 Certificates decide it: an inertia within the tolerance of a proven lower bound is optimal to that
 tolerance, one that is above that of the certified labels by more is not, and in between it stays
 open. The paper has means over collections, which decide nothing. What has figures of single
-instances are the runs of the authors' program in the folder ``shared``, and our runs of all methods
-in ``docs/results/report.html``, rounded to two digits after the point: where that digit matters,
-the answer is open too.
+instances are our runs of all methods in ``docs/results/runs``, and the runs of the authors' program
+in the folder ``shared``, which are rounded: where that digit matters, the answer is open too.
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ import csv
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from html.parser import HTMLParser
 from itertools import product
 from pathlib import Path
 from statistics import fmean
@@ -23,9 +21,12 @@ from typing import Annotated
 import typer
 
 from folders import shared
+from kempe.bench import Store
+from kempe.bench.plan import MAIN
+from kempe.bench.summary import Summary
 from tables import Section, show, write_markdown
 
-REPORT = Path(__file__).parents[1] / "docs" / "results" / "report.html"
+RUNS = Path(__file__).parents[1] / "docs" / "results" / "runs"
 AUTHORS = "KSKM, the authors' program"
 VERDICTS = ("optimal", "not optimal", "open", "no solution")
 
@@ -65,13 +66,13 @@ def main(
         list[str] | None, typer.Option(help="Collection to look at; may be repeated. [COL1]")
     ] = None,
     tolerance: Annotated[float, typer.Option(help="Relative gap that counts as optimal.")] = 1e-4,
-    report: Annotated[Path, typer.Option(help="Report with our runs.")] = REPORT,
+    runs: Annotated[Path, typer.Option(help="Store with our runs.")] = RUNS,
     out: Annotated[Path | None, typer.Option(help="Write a Markdown file.")] = None,
 ) -> None:
     """Count the instances on which each method was optimal."""
     collections = collection or ["COL1"]
     bounds = read_certificates(certificates, collections)
-    methods = read_report(report, collections)
+    methods = read_runs(runs, collections)
     authors = read_authors(shared() / "reference" / "kskm_authors.csv", collections)
     methods |= {AUTHORS: authors} if authors.mean else {}
     sections = [comparison(kind, methods, bounds, tolerance) for kind in ("lowest", "mean")]
@@ -109,44 +110,17 @@ def read_authors(path: Path, collections: Sequence[str]) -> Figures:
     return Figures(0.5e-6, dict(lowest), dict(mean))
 
 
-def read_report(path: Path, collections: Sequence[str]) -> dict[str, Figures]:
-    """Figures of our runs of each method."""
-    tables = _Tables()
-    tables.feed(path.read_text(encoding="utf-8"))
-    methods: dict[str, Figures] = defaultdict(lambda: Figures(0.5e-2))
-    titles = {"lowest": "lowest inertia of all seeds", "mean": "mean inertia"}
-    for (kind, title), collection in product(titles.items(), collections):
-        header, *rows = tables.found[f"{collection}: {title}"]
-        for name, level, *cells in rows:
-            for method, cell in zip(header[2:], cells, strict=True):
-                value = None if cell == "–" else float(cell.replace(",", ""))
-                getattr(methods[method], kind)[f"{collection}/{name}", float(level)] = value
-    return dict(methods)
-
-
-class _Tables(HTMLParser):
-    """Tables of a page by the summaries above them."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.found: dict[str, list[list[str]]] = {}
-        self._title = self._text = ""
-
-    def handle_starttag(self, tag: str, attrs: object) -> None:
-        if tag == "table":
-            self.found.setdefault(self._title, [])
-        elif tag == "tr":
-            self.found[self._title].append([])
-        self._text = ""
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag == "summary":
-            self._title = self._text
-        elif tag in ("td", "th"):
-            self.found[self._title][-1].append(self._text)
-
-    def handle_data(self, data: str) -> None:
-        self._text += data
+def read_runs(folder: Path, collections: Sequence[str]) -> dict[str, Figures]:
+    """Figures of our runs of each method, as the paper ran it."""
+    summary = Summary(run for run in Store(folder).records() if run.collection in collections)
+    methods = {name: Figures(rounding=0.0) for name in summary.methods()}
+    for name, (dataset, level) in product(methods, summary.instances()):
+        cell = summary.cell(MAIN, dataset, level, name)
+        if cell is not None:
+            found = dataset, level
+            methods[name].lowest[found] = cell.best("inertia") if cell.solved else None
+            methods[name].mean[found] = cell.mean("inertia") if cell.solved else None
+    return methods
 
 
 def comparison(
@@ -161,8 +135,9 @@ def comparison(
     rows = []
     for name, figures in methods.items():
         counts = _counts(getattr(figures, kind), figures.rounding, bounds, tolerance)
-        rows.append([name, *(str(counts[verdict]) for verdict in VERDICTS)])
-    return Section(title, ["method", *VERDICTS], rows)
+        verdicts = [str(counts[verdict]) for verdict in VERDICTS]
+        rows.append([name, str(counts.total()), *verdicts])
+    return Section(title, ["method", "instances", *VERDICTS], rows)
 
 
 def _counts(

@@ -3,12 +3,14 @@
 ``alone`` compares one descent with k-means-constrained (``pip install k-means-constrained``) from
 the same starting centroids, and the default search with its best of as many starts. ``pairs``
 compares the default search with an integer program that alternates between assigning all rows at
-fixed centroids and moving the centroids. ``starts`` asks for a clustering of each cell of
-collection 1. ``large`` descends once on many rows.
+fixed centroids and moving the centroids; what the programs of a cell found can be kept, as they
+take hours. ``starts`` asks for a clustering of each cell of collection 1. ``large`` descends once
+on many rows.
 """
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor
@@ -258,6 +260,55 @@ class Program:
         return best
 
 
+class Effort(NamedTuple):
+    """What the programs of a cell may take: restarts, seconds for one, CPU seconds for all."""
+
+    restarts: int
+    seconds: float
+    limit: float
+
+
+class Programs:
+    """What programs reach, kept in a file if there is one: lowest inertia and CPU seconds."""
+
+    def __init__(self, effort: Effort, path: Path | None) -> None:
+        self.effort = effort
+        self._path = path
+        known = path is not None and path.exists()
+        self._found = json.loads(path.read_text(encoding="utf-8")) if path and known else {}
+
+    def reach(self, name: str, problem: Problem, X: NDArray[Any]) -> tuple[float, float]:
+        """Solve the programs of a cell, unless that was done."""
+        key = " ".join([name, *map(str, self.effort)])
+        if key not in self._found:
+            restarts, seconds, limit = self.effort
+            starts = [start - problem.shift for start in _starts(X, problem.n_clusters, restarts)]
+            self._found[key] = _timed(lambda: Program(problem).best_of(starts, seconds, limit))
+            if self._path is not None:
+                self._path.parent.mkdir(parents=True, exist_ok=True)
+                self._path.write_text(json.dumps(self._found, indent=1), encoding="utf-8")
+        inertia, spent = self._found[key]
+        return inertia, spent
+
+
+class CellWithPairs(NamedTuple):
+    """A data set with pairs and limits."""
+
+    data: str
+    level: float
+    kind: Kind
+
+    def __str__(self) -> str:
+        return f"{self.data} {self.level:g} {self.kind.name}"
+
+
+CELLS_WITH_PAIRS = [
+    CellWithPairs(name, level, kind)
+    for name, level in [*((name, level) for name in WITH_PAIRS for level in LEVELS), *LARGER]
+    for kind in (KINDS[0], KINDS[2])
+]
+
+
 class BesideProgram(NamedTuple):
     """Our inertia over that of the program, CPU seconds of both, and ours to its inertia."""
 
@@ -267,21 +318,19 @@ class BesideProgram(NamedTuple):
     program: float
 
 
-def _with_pairs(
-    data: datasets.Dataset, kind: Kind, restarts: int, seconds: float, limit: float
-) -> BesideProgram:
+def _with_pairs(cell: CellWithPairs, programs: Programs) -> BesideProgram:
+    data = datasets.load(cell.data, cell.level)
     X, k = data.X, data.n_clusters
-    low, high = kind.limits(len(X), k)
+    low, high = cell.kind.limits(len(X), k)
     model = KempeKMeans(k, size_min=low, size_max=high, random_state=0)
     _, own = _timed(lambda: model.fit(X, constraints=data.constraints))
     inertia = model.inertia_
     limits = SizeLimits.of(low, high, len(X), k)
     problem = Problem.build(X, data.constraints, n_clusters=k, limits=limits)
-    starts = [start - problem.shift for start in _starts(X, k, restarts)]
-    best, other = _timed(lambda: Program(problem).best_of(starts, seconds, limit))
+    best, spent = programs.reach(str(cell), problem, X)
     model.set_params(target_inertia=best)
     _, reaching = _timed(lambda: model.fit(X, constraints=data.constraints))
-    return BesideProgram(inertia / best, own, reaching, other)
+    return BesideProgram(inertia / best, own, reaching, spent)
 
 
 @app.command()
@@ -289,29 +338,27 @@ def pairs(
     restarts: Annotated[int, typer.Option(min=1, help="Restarts of the program.")] = 10,
     seconds: Annotated[float, typer.Option(help="For one program.")] = 20.0,
     limit: Annotated[float, typer.Option(help="CPU seconds of all programs of a cell.")] = 300.0,
-    only: Annotated[str, typer.Option(help="Part of the names of sets.")] = "",
-    larger: Annotated[bool, typer.Option(help="Collection 3 instead.")] = False,
+    only: Annotated[str, typer.Option(help="Part of what a cell is called.")] = "",
+    kept: Annotated[Path | None, typer.Option(help="File of what programs found.")] = None,
     out: Out = None,
 ) -> None:
     """Sizes with pairs, beside an integer program."""
+    programs = Programs(Effort(restarts, seconds, limit), kept)
     rows, cells, unsolved = [], [], 0
-    both = [(name, level) for name in WITH_PAIRS for level in LEVELS]
-    for name, level in LARGER if larger else both:
-        if only not in name:
+    for where in CELLS_WITH_PAIRS:
+        if only not in str(where):
             continue
-        data = datasets.load(name, level)
-        for kind in (KINDS[0], KINDS[2]):
-            try:
-                cell = _with_pairs(data, kind, restarts, seconds, limit)
-            except (InfeasibleConstraintsError, NoSolutionFoundError):
-                continue
-            solved = cell.ratio > 0
-            unsolved += not solved
-            cells += [cell] if solved else []
-            figures = [f"{cell.own:.2f}", f"{cell.reaching:.2f}", f"{cell.program:.1f}"]
-            shown = f"{cell.ratio:.4f}" if solved else "–"
-            rows.append([name, f"{level:g}", kind.name, shown, *figures])
-            print(*rows[-1], flush=True)
+        try:
+            cell = _with_pairs(where, programs)
+        except (InfeasibleConstraintsError, NoSolutionFoundError):
+            continue
+        solved = cell.ratio > 0
+        unsolved += not solved
+        cells += [cell] if solved else []
+        figures = [f"{cell.own:.2f}", f"{cell.reaching:.2f}", f"{cell.program:.1f}"]
+        shown = f"{cell.ratio:.4f}" if solved else "–"
+        rows.append([where.data, f"{where.level:g}", where.kind.name, shown, *figures])
+        print(*rows[-1], flush=True)
     title = (
         f"sizes with pairs, {len(rows)} cells: {_mean(cell.ratio for cell in cells):.4f} of the "
         f"program, at worst {max(cell.ratio for cell in cells):.4f}, "
@@ -366,25 +413,34 @@ def _mixture(rows: int, features: int, clusters: int) -> NDArray[Any]:
 
 
 class Descended(NamedTuple):
-    """One descent to equal sizes: its inertia, CPU seconds, megabytes beyond the data."""
+    """One descent to equal sizes: its inertia, CPU seconds, megabytes beyond the data.
+
+    And the CPU seconds of predicting as many new rows, of equal sizes as well.
+    """
 
     inertia: float
     seconds: float
     megabytes: float
+    predicting: float
 
 
-def _large_cell(rows: int, clusters: int) -> tuple[Cell, NDArray[Any]]:
-    X = _mixture(rows, 10, clusters)
-    return Cell(X, clusters, *KINDS[0].limits(rows, clusters)), _starts(X, clusters, 1)[0]
+def _large_cell(rows: int, clusters: int) -> tuple[Cell, NDArray[Any], NDArray[Any]]:
+    """Give the rows of a fit, where it begins, and as many new rows."""
+    both = _mixture(2 * rows, 10, clusters)
+    X, new = both[:rows].copy(), both[rows:].copy()
+    return Cell(X, clusters, *KINDS[0].limits(rows, clusters)), _starts(X, clusters, 1)[0], new
 
 
 def _descend_large(rows: int, clusters: int) -> Descended:
     """Descend in a process of its own, where no earlier fit has left memory to use."""
     _warm_up(rival=False)
-    cell, init = _large_cell(rows, clusters)
+    cell, init, new = _large_cell(rows, clusters)
     before, peak = resident_megabytes(), PeakMemory()
     model, seconds = cell.fit(init=init, max_mutations=0)
-    return Descended(model.inertia_, seconds, (peak.megabytes() or np.nan) - before)
+    megabytes = (peak.megabytes() or np.nan) - before
+    sizes = {"size_min": cell.low, "size_max": cell.high}
+    _, predicting = _timed(lambda: model.predict(new, **sizes))
+    return Descended(model.inertia_, seconds, megabytes, predicting)
 
 
 @app.command()
@@ -397,16 +453,16 @@ def large(
     for rows, clusters in LARGE:
         with ProcessPoolExecutor(1, get_context("spawn")) as process:
             own = process.submit(_descend_large, rows, clusters).result()
-        cell, init = _large_cell(rows, clusters)
+        cell, init, _ = _large_cell(rows, clusters)
         figures = [f"{rows:,} x 10", f"{clusters}", f"{own.seconds:.2f}", f"{own.megabytes:.0f}"]
-        figures += [f"{cell.X.nbytes / 2**20:.0f}"]
+        figures += [f"{cell.X.nbytes / 2**20:.0f}", f"{own.predicting:.2f}"]
         if rows <= rival_up_to:
             _warm_up(rival=True)
             other, seconds = cell.fit_rival(init)
             figures += [f"{own.inertia / other.inertia_:.4f}", f"{seconds / own.seconds:.0f}"]
-        table.append(figures + ["–"] * (7 - len(figures)))
+        table.append(figures + ["–"] * (8 - len(figures)))
         print(*table[-1], flush=True)
-    columns = ["data", "k", "CPU s", "MB", "data MB", "of the rival", "times faster"]
+    columns = ["data", "k", "CPU s", "MB", "data MB", "predict", "of the rival", "times faster"]
     _report([Section("one descent, equal sizes", columns, table)], out)
 
 

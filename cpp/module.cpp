@@ -39,4 +39,5 @@ NB_MODULE(_core, m) {
     kempe::bind_supernodes(m);
     kempe::bind_tabu(m);
     kempe::bind_three_colour(m);
+    kempe::bind_transport(m);
 }

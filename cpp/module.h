@@ -42,5 +42,6 @@ void bind_stray_output(nanobind::module_& m);
 void bind_supernodes(nanobind::module_& m);
 void bind_tabu(nanobind::module_& m);
 void bind_three_colour(nanobind::module_& m);
+void bind_transport(nanobind::module_& m);
 
 }  // namespace kempe

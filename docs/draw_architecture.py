@@ -43,6 +43,7 @@ WHAT = {
     "storage": "files written whole or not at all",
     "cards": "what notebooks show of results",
     "exceptions": "what can go wrong",
+    "words": "numbers in sentences",
 }
 FLOW = [
     ("X, pairs", "rows of the user"),

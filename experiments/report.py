@@ -14,7 +14,7 @@ from experiments.latex import paper_table
 from experiments.multiples import BASELINE
 from experiments.page import html_page
 from experiments.tables import UNPUBLISHED, PaperTable, TableCell, build_tables, total_agreement
-from experiments.wording import verdict, why
+from experiments.wording import unrun, verdict, why
 from kempe.bench.report import (
     Comparisons,
     Runs,
@@ -92,7 +92,7 @@ def markdown_summary(runs: Runs, tables: Sequence[PaperTable], comparisons: Comp
     """Agreement with the paper per table that has runs, and the paired tests over all instances."""
     covered = [table for table in tables if table.has_runs]
     parts = [verdict(covered, len(runs.records), runs.solved)]
-    parts += [_markdown_agreement(covered)] if covered else []
+    parts += [_markdown_agreement(covered), *unrun(covered)] if covered else []
     return "\n\n".join([*parts, *markdown_tests(comparisons)]) + "\n"
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from experiments.causes import CAUSES
 from experiments.multiples import BASELINE
 from experiments.rule import Rule
-from experiments.tables import Agreement, PaperTable, total_agreement
+from experiments.tables import Agreement, PaperTable, paper_values, total_agreement
 from kempe.bench.wording import outcome_in_words
 
 
@@ -29,8 +29,7 @@ def agreement_in_words(total: Agreement) -> str:
     """Say how many cells of the paper were compared and agree."""
     if not total.compared:
         return "No cell of the paper has runs on all its data sets, so none is compared."
-    # Where most of the paper is repeated, what is left out matters; elsewhere it is no news.
-    none = f", {total.missing:,} none" if 2 * total.compared > total.published else ""
+    none = f", {total.missing:,} none" if _is_most(total) else ""
     untimed, agreeing = (
         total.directed - total.timed_directed,
         total.direction - total.timed_direction,
@@ -51,6 +50,41 @@ def agreement_in_words(total: Agreement) -> str:
         f"{total.unexplained:,} do not. "
         f"{total.partial:,} cells have runs on some of their data sets only{none}."
     )
+
+
+def _is_most(total: Agreement) -> bool:
+    """Whether most of the paper is repeated: what is left out matters; elsewhere it is no news."""
+    return 2 * total.compared > total.published
+
+
+def unrun(tables: Sequence[PaperTable]) -> list[str]:
+    """Name what has no runs yet, a line for each data set and level.
+
+    Parameters
+    ----------
+    tables
+        Those that have runs.
+    """
+    missing: dict[tuple[str, float], dict[str, None]] = {}
+    for cell in (cell for table in tables for cell in table.cells):
+        if cell.ours is None and cell.paper is not None:
+            missing.setdefault((cell.dataset, cell.level), {})[cell.method] = None
+    if not missing or not _is_most(total_agreement(tables)):
+        return []
+    return [
+        "Not run yet; in brackets, the CPU seconds of one run in the paper, where it gives any:",
+        "\n".join(
+            f"- {dataset} at {100 * level:g} %: "
+            + ", ".join(method + _seconds(dataset, level, method) for method in methods)
+            for (dataset, level), methods in sorted(missing.items())
+        ),
+    ]
+
+
+def _seconds(dataset: str, level: float, method: str) -> str:
+    """Give the time of one run in the paper's table of collection 4, in brackets."""
+    seconds = paper_values().get(("time-col4", dataset, level, "time", method))
+    return "" if seconds is None else f" ({seconds:,.0f})"
 
 
 def rule_in_words(rule: Rule) -> str:

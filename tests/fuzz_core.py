@@ -23,6 +23,8 @@ import numpy as np
 import typer
 
 from kempe import _core
+from kempe.problem import Problem
+from kempe.sizes import SizeLimits
 
 Rng = np.random.Generator
 INT_LIMITS = (-(2**63), -(2**31), -2, -1, 0, 1, 2, 7, 2**31 - 1, 2**31, 2**32 + 1, 2**63 - 1, 2**64)
@@ -109,6 +111,14 @@ def search(rng: Rng) -> Any:
     if kind == 2:
         made.limit_sizes(*size_limits(rng))
     return _core.SequentialSearch(made, 3)
+
+
+def transport(rng: Rng) -> list[Any]:
+    """Single rows in no pair, sometimes more than there is room for."""
+    _, least, most = size_limits(rng)
+    limits = SizeLimits(least, most)
+    problem = Problem.build(rng.normal(size=(6, 2)), n_clusters=3, limits=limits)
+    return [problem.core, centroids(rng), soon()]
 
 
 def _greedy(gain: Any, offsets: Any, targets: Any) -> Any:
@@ -305,6 +315,7 @@ ARGUMENTS: dict[str, Callable[[Rng], list[Any]]] = {
     "supernodes": lambda rng: [8, rng.integers(8, size=(5, 2))],
     "tabu_colouring": lambda rng: [graph(rng, 6), 3, colours(rng), None, seed(rng), 50, soon()],
     "three_colour_moves": lambda rng: [instance(rng), colours(rng), np.ones(3, dtype=bool), soon()],
+    "transport": transport,
     "unpeel": lambda rng: [graph(rng, 6), everyone(), np.full(6, -1, dtype=np.int32), 6],
     "violated_cuts": lambda rng: [symmetric(rng), rng.random(6) + 0.1, 0.01, 5, True],
 }

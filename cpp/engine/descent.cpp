@@ -91,13 +91,16 @@ void Descent<Rules>::run(Reference reference, Stopper& stopper) {
     } while (clock.now() != before && !stopper.stopped() && goes_down() && !is_lost());
 }
 
-// In a trial, vertices that it cannot concern are left aside.
+// In a trial, vertices that it cannot concern are left aside. Where limits let nobody move alone,
+// only those with neighbours look, who may do so as a chain.
 template <class Rules>
 void Descent<Rules>::move_singles(Stopper& stopper) {
+    const bool alone = anybody_moves_alone();
+    if (!alone && instance_.constrained_vertices.empty()) return;
     if (large_) {
         large_->sweep(stopper);
     } else if (!ledger_.in_trial) {
-        small_.sweep(instance_.free_vertices, stopper);
+        if (alone) small_.sweep(instance_.free_vertices, stopper);
         small_.sweep(instance_.constrained_vertices, stopper);
     } else if (ledger_.reference == Reference::standing && passes_ > 0) {
         small_.sweep_blocked(trial_.visits(), stopper);
@@ -105,6 +108,22 @@ void Descent<Rules>::move_singles(Stopper& stopper) {
         trial_.gather_visits();
         small_.sweep(trial_.visits(), stopper);
     }
+}
+
+// Whether some cluster has room for the fewest rows that a vertex has, and some can spare them.
+// Soft pairs are asked for by finders that rely on what vertices have looked at.
+template <class Rules>
+bool Descent<Rules>::anybody_moves_alone() const {
+    if constexpr (kSized && !Rules::Ties::kPriced) {
+        const auto& limits = state().limits();
+        int room = 0, spare = 0;
+        for (Colour c = 0; c < ledger_.k; ++c) {
+            room = std::max(room, limits.room(c, state().cluster_rows(c)));
+            spare = std::max(spare, limits.spare(c, state().cluster_rows(c)));
+        }
+        return std::min(room, spare) >= limits.fewest_rows();
+    }
+    return true;
 }
 
 template <class Rules>

@@ -90,6 +90,7 @@ class Descent {
 
     void run(Reference reference, Stopper& stopper);
     void move_singles(Stopper& stopper);
+    bool anybody_moves_alone() const;
     void move_chains(Stopper& stopper);
     void exchange(Stopper& stopper);
     void move_groups(Stopper& stopper);

@@ -35,9 +35,14 @@ class SizeLimits : public NonEmpty {
  public:
     static constexpr bool kCountsRows = true;
 
-    explicit SizeLimits(const Instance& instance) : NonEmpty(instance), sizes_(instance.sizes) {}
+    explicit SizeLimits(const Instance& instance)
+        : NonEmpty(instance),
+          sizes_(instance.sizes),
+          fewest_rows_(*std::min_element(sizes_.rows.begin(), sizes_.rows.end())) {}
 
     int rows(Vertex v) const { return sizes_.rows[v]; }
+    // Of any vertex.
+    int fewest_rows() const { return fewest_rows_; }
     // Rows that a cluster of so many may gain or lose; negative if it has too many or too few.
     int room(Colour c, int rows) const { return sizes_.most[c] - rows; }
     int spare(Colour c, int rows) const { return rows - sizes_.least[c]; }
@@ -47,6 +52,7 @@ class SizeLimits : public NonEmpty {
 
  private:
     const Sizes& sizes_;
+    const int fewest_rows_;
 };
 
 }  // namespace kempe

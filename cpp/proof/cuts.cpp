@@ -85,16 +85,22 @@ void CutPool::subtract(float* work) const {
 
 double CutPool::sweep(float* work, int sweeps) {
     subtract(work);
+    return least_.empty() ? swept<false>(work, sweeps) : swept<true>(work, sweeps);
+}
+
+template <bool kLimited>
+double CutPool::swept(float* work, int sweeps) {
     const std::size_t n = groups_.size;
     double largest = 0.0;
     for (int sweep = 0; sweep < sweeps; ++sweep) {
         largest = 0.0;
         for (std::size_t t = 0; t < multipliers_.size(); ++t) {
-            // What the cut is exceeded by where negative entries are clipped to zero.
+            // What the cut is exceeded by where entries are clipped.
             double excess = 0.0;
             for (std::int64_t e = first_[t]; e < first_[t + 1]; ++e) {
                 const Entry& entry = entries_[e];
-                const float value = work[entry.row * n + entry.column];
+                float value = work[entry.row * n + entry.column];
+                if constexpr (kLimited) value = clipped(entry.row, entry.column, value);
                 if (value > 0.0f) excess += static_cast<double>(entry.coefficient) * value;
             }
             double change = excess / squared_norm_[t];
@@ -211,8 +217,21 @@ double project(CutPool& pool, In2<float> matrix, Matrix work, Matrix nearest, in
         const double change = pool.sweep(work.data(), sweeps);
         for (std::size_t e = 0; e < matrix.size(); ++e)
             nearest.data()[e] = groups.cannot[e] ? 0.0f : std::max(work.data()[e], 0.0f);
+        const std::size_t n = matrix.shape(0);
+        for (std::size_t i = 0; i < n; ++i)
+            nearest.data()[i * n + i] = pool.clipped(i, i, work.data()[i * n + i]);
         return change;
     });
+}
+
+void limit_diagonal(CutPool& pool, In1<float> least, In1<float> most) {
+    const auto n = static_cast<std::size_t>(pool.groups().size);
+    if (least.shape(0) != n || most.shape(0) != n)
+        throw std::invalid_argument("there must be limits for each group");
+    for (std::size_t i = 0; i < n; ++i)
+        if (!(least.data()[i] >= 0.0f && least.data()[i] <= most.data()[i]))
+            throw std::invalid_argument("limits must be 0 at least, and the upper ones no less");
+    pool.limit_diagonal({least.data(), least.data() + n}, {most.data(), most.data() + n});
 }
 
 nb::tuple arrays(const CutPool& pool) {
@@ -237,6 +256,7 @@ void bind_cuts(nb::module_& m) {
              nb::arg("multipliers"))
         .def("project", &project, nb::arg("matrix"), nb::arg("work"), nb::arg("nearest"),
              nb::arg("sweeps"))
+        .def("limit_diagonal", &limit_diagonal, nb::arg("least"), nb::arg("most"))
         .def("drop", &CutPool::drop, nb::arg("patience"))
         .def("scale_multipliers", &CutPool::scale_multipliers, nb::arg("factor"))
         .def("arrays", &arrays);

@@ -3,6 +3,7 @@
 // which holds for every clustering. Members of a cannot-link clique of k make it an equality.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <unordered_set>
@@ -55,6 +56,16 @@ class CutPool {
     // Forget cuts whose multiplier has been zero at `patience` calls in a row.
     int drop(int patience);
     void clear();
+    // Let no diagonal entry be below or above these; none is where there are no numbers.
+    void limit_diagonal(std::vector<float> least, std::vector<float> most) {
+        least_ = std::move(least);
+        most_ = std::move(most);
+    }
+    // What an entry becomes where the matrix is projected, apart from the cuts.
+    float clipped(std::size_t row, std::size_t column, float value) const {
+        if (row != column || least_.empty()) return std::max(value, 0.0f);
+        return std::clamp(value, least_[row], most_[row]);
+    }
     void scale_multipliers(double factor) {
         for (double& m : multipliers_) m *= factor;
     }
@@ -74,6 +85,8 @@ class CutPool {
     void append(Vertex row, Vertex column, double coefficient);
     bool is_equality(std::span<const Vertex> members) const;
     void subtract(float* work) const;
+    template <bool kLimited>
+    double swept(float* work, int sweeps);
     void step(float* work, std::size_t t, double change) const;
 
     const WeighedGroups groups_;
@@ -84,6 +97,7 @@ class CutPool {
     std::vector<double> squared_norm_;
     std::vector<std::uint8_t> free_;
     std::vector<std::int32_t> idle_;
+    std::vector<float> least_, most_;
     std::unordered_set<std::uint64_t> known_;
 };
 

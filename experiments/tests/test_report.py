@@ -7,8 +7,9 @@ import pytest
 
 from experiments.figures import class_means
 from experiments.report import write_report
-from experiments.tables import SPECS, Agreement
-from experiments.wording import agreement_in_words
+from experiments.tables import SPECS, Agreement, PaperTable, TableCell
+from experiments.wording import agreement_in_words, unrun
+from kempe.bench.statistics import Estimate
 from small_store import check_page, check_runs_and_tests, make_store
 
 WITH_RUNS = {"success-rate", "inertia", "time", "reposition", "smde-inertia", "smde-time"}
@@ -87,6 +88,23 @@ def test_cells_without_runs_are_counted_once_most_of_the_paper_is_there():
     assert "Of 10 cells" in agreement_in_words(Agreement(compared=6, **counts))
     assert "only, 3 none." in agreement_in_words(Agreement(compared=6, **counts))
     assert "none" not in agreement_in_words(Agreement(compared=4, **counts))
+
+
+def test_what_was_not_run_is_named_with_the_time_it_takes():
+    estimate = Estimate(1.0, 1.0, 1.0, 1, n_runs=1, n_seeds=1, n_limited=0)
+    ran = [
+        TableCell("letter", level, "success", "KSKM", 1.0, estimate, size=True)
+        for level in (0.005, 0.01, 0.05, 0.1)
+    ]
+    absent = [
+        TableCell("cifar100", 0.01, "success", "KSKM", 1.0, None),
+        TableCell("cifar100", 0.05, "success", "PCCC", 0.0, None),
+        TableCell("cifar100", 0.05, "success", "kempe", None, None),
+    ]
+    _, lines = unrun([PaperTable(SPECS[1], [*ran, *absent])])
+    assert lines.splitlines() == ["- cifar100 at 1 %: KSKM (1,267)", "- cifar100 at 5 %: PCCC"]
+    assert unrun([PaperTable(SPECS[1], ran)]) == []
+    assert unrun([PaperTable(SPECS[1], [*ran[:2], *absent])]) == []
 
 
 def test_runs_and_tests_are_written_too(page):

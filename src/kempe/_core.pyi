@@ -136,6 +136,12 @@ def saturation_assignment(
     What is left when the stopper says so gets any admissible one.
     """
 
+def transport(instance: Instance, centroids: _Floats, stopper: Stopper) -> _Ints:
+    """Cheapest assignment of single rows in no pair to fixed centroids within limits on sizes.
+
+    When the stopper says so, rows that are too many go wherever there is room.
+    """
+
 def dsatur(graph: Graph, n_clusters: int) -> tuple[_Ints, int]:
     """Classic DSATUR colouring; the vertex that got stuck, or -1."""
 
@@ -454,6 +460,8 @@ class CutPool:
         ``work`` becomes the matrix less all multiplied cuts, and ``nearest`` what of it is not
         negative. Returns the largest change in the last sweep.
         """
+    def limit_diagonal(self, least: NDArray[np.float32], most: NDArray[np.float32]) -> None:
+        """Let projections have no diagonal entry below or above these."""
     def drop(self, patience: int) -> int:
         """Forget cuts without a multiplier at so many calls in a row; returns how many."""
     def scale_multipliers(self, factor: float) -> None: ...

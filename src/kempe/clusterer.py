@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from inspect import signature
 from math import inf
 from numbers import Integral, Real
@@ -15,7 +16,6 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.random.bit_generator import ISeedSequence
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
 from sklearn.base import (
@@ -56,6 +56,7 @@ from kempe.search.result import Origin, Result
 from kempe.search.rounding import doubted
 from kempe.search.stop import StoppingRule, TimeLimit
 from kempe.sizes import SizeLimits
+from kempe.soft_pairs import PairPrice
 
 # Integers of these types are exact in float32, which halves the memory of image data.
 _EXACT_IN_FLOAT32 = ("bool", "int8", "uint8", "int16", "uint16", "float16")
@@ -309,11 +310,28 @@ class ConstrainedClusterer(
         return {name: parameters[name].default for name in cls._get_param_names()}
 
     def _validate_params(self) -> None:
-        """Check the parameters as scikit-learn does, but for those that have their defaults."""
+        """Check the parameters as scikit-learn does, but for those that have their defaults.
+
+        Numbers and words that were right once are right again.
+        """
         defaults = self._defaults()
-        values = self.get_params(deep=False)
-        changed = {name: value for name, value in values.items() if value is not defaults[name]}
-        validate_parameter_constraints(self._parameter_constraints, changed, type(self).__name__)
+        for name, value in self.get_params(deep=False).items():
+            if value is defaults[name]:
+                continue
+            if type(value) in (int, float, str):
+                self._check_plain(name, type(value).__name__, value)
+            else:
+                self._check_parameter(name, value)
+
+    @classmethod
+    @lru_cache(maxsize=1024)
+    def _check_plain(cls, name: str, kind: str, value: float | str) -> None:
+        """Check a parameter of a kind: 1 and 1.0 are equal, and not both may be right."""
+        cls._check_parameter(name, value)
+
+    @classmethod
+    def _check_parameter(cls, name: str, value: Any) -> None:
+        validate_parameter_constraints(cls._parameter_constraints, {name: value}, cls.__name__)
 
     @property
     def _n_features_out(self) -> int:
@@ -350,16 +368,23 @@ class ConstrainedClusterer(
         InfeasibleConstraintsError
             If the pairs cannot hold, with a proof.
         """
-        data = self._new_data(X)
         pairs = as_constraints(must_link, cannot_link, constraints)
         if pairs.soft.count:
             raise ValueError(
-                f"predict keeps every pair, and {pairs.soft.count} of these may be wrong; fit all "
-                "rows again with init=labels, or give them as must_link and cannot_link"
+                f"{type(self).__name__}.predict keeps every pair, and {pairs.soft.count} of these "
+                "may be wrong; KempeKMeans.predict takes them, or give them as must_link and "
+                "cannot_link"
             )
-        if pairs.must_link.size or pairs.cannot_link.size:
+        return self._assigned(X, pairs)
+
+    def _assigned(
+        self, X: ArrayLike, pairs: Constraints, pair_price: PairPrice | None = None
+    ) -> NDArray[np.int32]:
+        """Give the cluster of each row, where soft pairs may be broken at a price."""
+        data = self._new_data(X)
+        if pairs.must_link.size or pairs.cannot_link.size or pairs.soft.count:
             squares = cdist(data, self.cluster_centers_, "sqeuclidean")
-            return assign_new_rows(squares, pairs, np.asarray(self.labels_))
+            return assign_new_rows(squares, pairs, np.asarray(self.labels_), pair_price)
         nearest, _ = self._nearest(data)
         return nearest
 
@@ -466,8 +491,14 @@ class ConstrainedClusterer(
         return self.time_limit - (now - getattr(self, "_begun", now))
 
     def _generator(self) -> np.random.Generator:
-        seed = _random_state(self.random_state).randint(2**31 - 1)
-        return np.random.default_rng(int(seed))
+        return np.random.default_rng(self._seed())
+
+    def _generators(self, count: int) -> list[np.random.Generator]:
+        """Give what ``_generator`` would spawn, without making it first."""
+        return [np.random.default_rng(child) for child in self._seed().spawn(count)]
+
+    def _seed(self) -> np.random.SeedSequence:
+        return np.random.SeedSequence(_drawn_by(self.random_state))
 
 
 @cache
@@ -476,20 +507,21 @@ def _thread_pools() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-class _Blank(ISeedSequence):
-    """Seeds nothing, for a generator that gets its seed afterwards."""
+class _Reseeded(threading.local):
+    """A generator of each thread, which gets a new seed before every use: making one takes long."""
 
-    def generate_state(self, n_words: int, dtype: Any = np.uint32) -> NDArray[Any]:
-        return np.zeros(n_words, dtype)
+    def __init__(self) -> None:
+        self.generator = np.random.RandomState(0)
 
 
-def _random_state(seed: Any) -> np.random.RandomState:
-    """Do the same as ``check_random_state``, and seed a generator once, as a small fit notices.
+_reseeded = _Reseeded()
 
-    That of a number is seeded by chance first, and at length, when it is made in the usual way.
-    """
-    if not isinstance(seed, Integral):
-        return check_random_state(seed)  # type: ignore[no-any-return]
-    generator = np.random.RandomState(np.random.MT19937(_Blank()))  # type: ignore[arg-type]
-    generator.seed(int(seed))
-    return generator
+
+def _drawn_by(random_state: Any) -> int:
+    """Draw a number as ``check_random_state`` says."""
+    if isinstance(random_state, Integral):
+        generator = _reseeded.generator
+        generator.seed(int(random_state))
+    else:
+        generator = check_random_state(random_state)
+    return int(generator.randint(2**31 - 1))

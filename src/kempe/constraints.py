@@ -30,6 +30,7 @@ from kempe.pairs import (
 )
 from kempe.sizes import SizeLimits
 from kempe.soft_pairs import SoftLinks, with_confidence
+from kempe.words import counted
 
 if TYPE_CHECKING:
     from kempe.graph.check import FeasibilityReport
@@ -434,10 +435,14 @@ class Constraints:
         if not self.soft.count:
             return 0, 0
         pairs, together, _ = self.soft.stacked()
-        size = self._size()
-        group = _groups(self.must_link, size)
+        rows = np.unique(np.concatenate([pairs, self.must_link, self.cannot_link]))
+        # Few of very many rows are in pairs where these lie on several machines.
+        pairs, must_link, cannot_link = (
+            np.searchsorted(rows, each) for each in (pairs, self.must_link, self.cannot_link)
+        )
+        group = _groups(must_link, rows.size)
         inside = group[pairs[:, 0]] == group[pairs[:, 1]]
-        apart = np.isin(_keys(group[pairs], size), _keys(group[self.cannot_link], size))
+        apart = np.isin(_keys(group[pairs], rows.size), _keys(group[cannot_link], rows.size))
         kept = np.count_nonzero(np.where(together, inside, apart & ~inside))
         broken = np.count_nonzero(np.where(together, apart & ~inside, inside))
         return int(kept), int(broken)
@@ -499,8 +504,9 @@ class Constraints:
         of = "" if self.n_rows is None else f" of {self.n_rows:,}"
         soft = f", and {self.soft.count:,} that may be wrong," if self.soft.count else ""
         return (
-            f"{self.must_link.shape[0]:,} must-link and {self.cannot_link.shape[0]:,} cannot-link "
-            f"pairs{soft} on {touched:,}{of} rows"
+            f"{self.must_link.shape[0]:,} must-link and "
+            f"{counted(self.cannot_link.shape[0], 'cannot-link pair')}{soft} on {touched:,}{of} "
+            f"{'row' if (self.n_rows or touched) == 1 else 'rows'}"
         )
 
     def _both(self) -> tuple[Pairs, Pairs]:

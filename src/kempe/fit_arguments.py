@@ -11,6 +11,9 @@ import numpy as np
 from kempe.constraints import Constraints
 from kempe.pairs import is_missing
 
+NO_CONSTRAINTS = Constraints()
+"""Those of every fit without pairs: nobody changes them."""
+
 
 def as_constraints(
     must_link: object = None,
@@ -32,6 +35,8 @@ def as_constraints(
                 None if given is value else given for given in (must_link, cannot_link)
             )
     if constraints is None:
+        if must_link is None and cannot_link is None:
+            return NO_CONSTRAINTS
         return Constraints(must_link, cannot_link)
     if not isinstance(constraints, Constraints):
         raise TypeError(

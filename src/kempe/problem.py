@@ -71,6 +71,8 @@ class Problem:
     unavoidable
         What the soft pairs of rows cost that every clustering breaks: hard pairs decide them, or
         others say the opposite.
+    n_threads
+        Threads of the kernels, if the data is large, and of searches.
     """
 
     n_clusters: int
@@ -87,6 +89,7 @@ class Problem:
     soft: SoftPairs | None = None
     prices: NDArray[np.float64] | None = None
     unavoidable: float = 0.0
+    n_threads: int = 1
 
     @classmethod
     def build(
@@ -150,6 +153,7 @@ class Problem:
             constraints=constraints,
             limits=limits,
             soft=soft,
+            n_threads=n_threads,
         )
 
     @property
@@ -176,8 +180,7 @@ class Problem:
         """Whether no cluster has too few or too many rows."""
         if self.limits is None:
             return True
-        sizes = np.bincount(colours[self.supernode], minlength=self.n_clusters)
-        return not self.limits.excess(sizes).any()
+        return self.limits.hold(self.limits.sizes_of(colours[self.supernode]))
 
     @property
     def everyone(self) -> NDArray[np.int32]:

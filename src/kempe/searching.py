@@ -76,7 +76,7 @@ class SearchingClusterer(ConstrainedClusterer):
         search = self._searcher() if search is None else search
         best: Result | None = None
         failure: Exception | None = None
-        for rng in self._generator().spawn(self._n_searches):
+        for rng in self._generators(self._n_searches):
             try:
                 with self._recorder(problem, self._rules(problem)) as recorder:
                     result = search(problem, recorder, rng)

@@ -25,6 +25,7 @@ from kempe.engine.kempe_kmeans import KempeKMeans
 from kempe.exceptions import InfeasibleConstraintsError, Interrupted, NoSolutionFoundError
 from kempe.fit_arguments import as_constraints
 from kempe.storage import replacing
+from kempe.words import counted
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -234,13 +235,15 @@ class Choice:
 
     def summary(self) -> str:
         """Say in two lines what the pairs permit and which number is suggested."""
-        permitted = f"the pairs permit {self.needed} clusters or more"
+        permitted = f"the pairs permit {counted(self.needed, 'cluster')} or more"
         if self.needed < self.known_to_work:
-            permitted = f"the pairs need at least {self.needed} clusters, {self.known_to_work} do"
+            least = counted(self.needed, "cluster")
+            permitted = f"the pairs need at least {least}, {self.known_to_work} do"
         if self.suggested is None:
             return f"{permitted}\nnone of the numbers that were tried works"
         by = "held-out pairs" if self._has_held_out else "the silhouette"
-        return f"{permitted}\n{by} suggest{'s' * (by[-1] != 's')} {self.suggested} clusters"
+        suggested = counted(self.suggested, "cluster")
+        return f"{permitted}\n{by} suggest{'s' * (by[-1] != 's')} {suggested}"
 
     @property
     def _has_held_out(self) -> bool:

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kempe.words import counted
+
 Rows = NDArray[np.int32]
 
 # A share of the rows that is a whole number but for rounding is that number.
@@ -49,19 +51,15 @@ class SizeLimits:
         """
         if size_min is None and size_max is None:
             return None
-        least = np.ones(n_clusters, dtype=np.int32)
-        most = np.full(n_clusters, n_rows, dtype=np.int32)
-        if size_min is not None:
-            # Clusters are never empty.
-            least = np.maximum(_numbers("size_min", size_min, n_rows, n_clusters), 1)
-        if size_max is not None:
-            most = _numbers("size_max", size_max, n_rows, n_clusters)
-        wrong = np.flatnonzero(least > most)
-        if wrong.size:
-            c = int(wrong[0])
+        # Clusters are never empty.
+        least = _numbers("size_min", 1 if size_min is None else size_min, n_rows, n_clusters)
+        most = _numbers("size_max", n_rows if size_max is None else size_max, n_rows, n_clusters)
+        wrong = least > most
+        if wrong.any():
+            c = int(wrong.argmax())
             raise ValueError(
                 f"size_min is larger than size_max: cluster {c} would have at least "
-                f"{least[c]} rows and at most {most[c]}"
+                f"{counted(int(least[c]), 'row')} and at most {most[c]}"
             )
         return cls(least, most)
 
@@ -79,6 +77,10 @@ class SizeLimits:
         """Rows of each cluster."""
         return np.bincount(labels, minlength=self.n_clusters)
 
+    def hold(self, sizes: NDArray[np.integer[Any]]) -> bool:
+        """Whether clusters of some sizes break none of them."""
+        return not ((sizes < self.least) | (sizes > self.most)).any()
+
     def excess(self, sizes: NDArray[np.integer[Any]]) -> NDArray[np.integer[Any]]:
         """By how many rows clusters of some sizes break their limits; 0 where they do not."""
         return np.asarray(np.maximum(0, np.maximum(self.least - sizes, sizes - self.most)))
@@ -88,6 +90,11 @@ class SizeLimits:
             return "at least " + _listed(self.least) + " and at most " + _listed(self.most)
         least, most = int(self.least[0]), int(self.most[0])
         return f"exactly {least}" if least == most else f"at least {least} and at most {most}"
+
+    @property
+    def in_words(self) -> str:
+        """The same in rows."""
+        return f"{self} {'row' if int(self.most.max()) == 1 else 'rows'}"
 
 
 def _listed(values: Rows) -> str:
@@ -102,7 +109,9 @@ def _numbers(name: str, value: ArrayLike, n_rows: int, n_clusters: int) -> Rows:
     if given.dtype.kind not in "iuf" or given.ndim > 1:
         raise ValueError(f"{name} must be a number or one number per cluster: {value!r}")
     if given.ndim == 1 and given.size != n_clusters:
-        raise ValueError(f"{name} has {given.size} numbers for {n_clusters} clusters")
+        raise ValueError(
+            f"{name} has {counted(given.size, 'number')} for {counted(n_clusters, 'cluster')}"
+        )
     each = [_number(name, float(one), n_rows) for one in np.atleast_1d(given)]
     return np.array(each if given.ndim else each * n_clusters, dtype=np.int32)
 
@@ -118,11 +127,13 @@ def _number(name: str, value: float, n_rows: int) -> int:
         if value != round(value):
             raise ValueError(f"{name} must be a whole number of rows, or a share below 1: {value}")
         if at_least and value > n_rows:
-            raise ValueError(f"size_min of {value:g} is more than all {n_rows} rows")
+            raise ValueError(f"size_min of {value:g} is more than all {counted(n_rows, 'row')}")
         rows = int(min(value, n_rows))  # more than all rows says no more than all of them
     else:
         slack = ROUNDING * max(value * n_rows, 1.0)
         rows = math.ceil(value * n_rows - slack) if at_least else math.floor(value * n_rows + slack)
     if rows == 0 and not at_least:
-        raise ValueError(f"size_max of {value:g} leaves no cluster a single one of {n_rows} rows")
-    return rows
+        raise ValueError(
+            f"size_max of {value:g} leaves no cluster a single one of {counted(n_rows, 'row')}"
+        )
+    return max(rows, 1)

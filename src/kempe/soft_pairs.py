@@ -108,11 +108,15 @@ class SoftLinks:
         position = np.full(size, -1, dtype=np.int64)
         position[rows] = np.arange(rows.size)
         kept = self.where(lambda pairs, _: np.asarray((position[pairs] >= 0).all(axis=1)))
+        return kept.renumbered(lambda pairs: position[pairs])
+
+    def renumbered(self, number: Callable[[Pairs], Pairs]) -> SoftLinks:
+        """Give the same pairs of rows that have other numbers."""
         return SoftLinks(
-            position[kept.must_link],
-            position[kept.cannot_link],
-            kept.must_link_confidence,
-            kept.cannot_link_confidence,
+            number(self.must_link),
+            number(self.cannot_link),
+            self.must_link_confidence,
+            self.cannot_link_confidence,
         )
 
     def __or__(self, other: SoftLinks) -> SoftLinks:

@@ -77,7 +77,7 @@ def test_failures_are_told_with_their_reasons(own_methods, data):
     )
     assert found.outcomes[1].solved == 0
     assert math.isnan(found.outcomes[1].best)
-    assert "1 of 1 runs failed: no solution: stuck" in found.notes()[0]
+    assert "1 of 1 run failed: no solution: stuck" in found.notes()[0]
     assert found.table()[2][2] == "–"
     assert not found.tests()
 
@@ -162,7 +162,7 @@ def test_tables_and_figures_are_written(tmp_path):
     assert float(rows[0]["inertia"]) == 11
     text = (tmp_path / "out" / "comparison.md").read_text(encoding="utf-8")
     assert "| kempe | 3 of 3 |" in text
-    assert "PCCC: 1 of 1 runs failed" in text
+    assert "PCCC: 1 of 1 run failed" in text
 
 
 def failed(method):

@@ -113,3 +113,23 @@ def test_what_counts_as_optimal_is_said_by_the_verifier_not_by_the_file(run):
     assert figures["gap"] > 1e-4
     assert figures["optimal"] is False
     assert json.loads(run(*given, "--gap", 1).stdout)["optimal"] is True
+
+
+def test_limits_and_soft_pairs_are_part_of_a_certificate(run):
+    Path("soft.csv").write_text(
+        "first,second,kind\n0,1,must-link\n1,2,must-link\n3,4,cannot-link\n"
+    )
+    problem = ["--soft", "soft.csv", "--size-min", 2, "--size-max", 2]
+    made = ["-k", 3, "--soft-price", 2.5, "-o", "new.kempe", "--json", *problem]
+    result = run("certify", "data.csv", *made)
+    assert result.exit_code == 0, result.output
+    figures = json.loads(result.stdout)
+    assert figures["objective"] == pytest.approx(figures["inertia"] + 2.5)
+    assert figures["optimal"]
+    assert "with the prices of 1 broken of 3 soft pairs" in result.stderr
+    result = run("verify", "new.kempe", "data.csv", "--json", *problem)
+    assert result.exit_code == 0, result.output
+    assert "verified: inertia and prices" in result.stderr
+    assert json.loads(result.stdout)["lower_bound"] == figures["lower_bound"]
+    assert run("verify", "new.kempe", "data.csv", *problem[:2]).exit_code == 1
+    assert run("verify", "new.kempe", "data.csv", *problem[2:]).exit_code == 1

@@ -157,3 +157,49 @@ def test_pairs_that_do_not_hold_for_predictions_are_told(run):
     assert labels[2] != labels[3]
     run("fit", "plain.csv", "-k", 2, "--model", "model")
     assert run("predict", "model", "plain.csv").stderr == ""
+
+
+def test_soft_pairs_of_new_rows_are_broken_at_a_price(run):
+    Path("soft.csv").write_text("0,1,must-link\n2,3,must-link\n0,3,must-link\n")
+    fitted = run("fit", "plain.csv", "-k", 3, "--soft", "soft.csv", "--model", "model", "-q")
+    assert fitted.exit_code == 0, fitted.output
+    Path("ids.csv").write_text("id,a,b\nann,1.2,2.1\nbob,3.2,4.1\ncid,5.1,6\n")
+    Path("pairs.csv").write_text("ann,bob,must-link\nbob,cid,cannot-link\nann,cid,must-link\n")
+    new = ("predict", "model", "ids.csv", "--id-column", "id", "--soft", "pairs.csv")
+    done = run(*new, "--soft-price", 3, "-o", "labels.csv", "--violated", "broken.csv")
+    assert done.exit_code == 0, done.output
+    assert "1 of 3 broken" in done.stderr
+    labels = dict(line.split(",") for line in Path("labels.csv").read_text().split()[1:])
+    assert labels["ann"] == labels["bob"] != labels["cid"]
+    header, broken = Path("broken.csv").read_text().split()
+    assert header == "kind,first,second,confidence,price"
+    assert broken == "must-link,ann,cid,,3.0"
+    cheap = run(*new, "-o", "-", "--violated", "broken.csv")
+    assert "3 of 3 broken" in cheap.stderr, "rows lie close in the fit, so pairs cost little"
+    price = kempe.load("model").result_.broken.pair_price
+    told = Path("broken.csv").read_text().split()[1:]
+    assert {float(line.split(",")[-1]) for line in told} == {price.unit * price.assumed}
+    unsure = run(*new, "--confidence", 0.9, "--violated", "broken.csv")
+    assert unsure.exit_code == 0, unsure.output
+    told = Path("broken.csv").read_text().split()[1:]
+    assert float(told[0].split(",")[-1]) == pytest.approx(price.unit * np.log(9))
+
+
+@pytest.mark.parametrize(
+    ("model", "more", "message"),
+    [
+        ("model", ["--soft-price", 0], "positive and finite, got 0"),
+        ("model", ["--size-min", 1], "takes pairs or sizes"),
+        ("plain", [], "fitted without soft pairs, so it does not know what breaking one costs"),
+        ("kskm", [], "a model of KSKM takes no soft pairs of new rows, of which there are 1"),
+    ],
+)
+def test_soft_pairs_that_cannot_be_priced_are_one_line(run, model, more, message):
+    Path("soft.csv").write_text("0,1,must-link\n")
+    run("fit", "plain.csv", "-k", 3, "--soft", "soft.csv", "--model", "model", "-q")
+    run("fit", "plain.csv", "-k", 3, "--model", "plain", "-q")
+    run("fit", "plain.csv", "-k", 3, "--method", "KSKM", "--model", "kskm", "-q")
+    done = run("predict", model, "new.csv", "--soft", "soft.csv", *more)
+    assert done.exit_code == 2
+    assert message in done.stderr
+    assert len(done.stderr.splitlines()) == 1

@@ -126,6 +126,17 @@ def test_numbers_of_clusters_are_tried_with_soft_pairs(run, files):
 CONTRADICTION = "a,b,kind\nann,bob,ml\nbob,cid,ml\nann,cid,cl\n"
 
 
+def test_giving_up_pairs_is_advised_only_where_pairs_are_to_blame(run, files):
+    data = ["data.csv", "--id-column", "name", "-k", "2"]
+    apart = write(files, "apart.csv", "ann,bob\n")
+    done = run("check", *data, "--cannot-link", apart, "--size-max", "2", code=3)
+    assert "size_max must be at least 3" in done.stderr
+    assert "relax" not in done.stderr
+    pairs = write(files, "pairs.csv", CONTRADICTION)
+    done = run("check", *data, "--constraints", pairs, "--size-max", "2", code=3)
+    assert "kempe relax finds the fewest pairs to give up" in done.stderr
+
+
 def test_relax_names_the_pairs_to_give_up(run, files):
     pairs = write(files, "pairs.csv", CONTRADICTION)
     data = ["data.csv", "--id-column", "name", "-k", "2", "--constraints", pairs]
@@ -181,3 +192,26 @@ def test_relax_gives_up_soft_pairs_alone_where_there_are_any(run, files):
         "relax", "-k", "2", "--must-link", hard, "--cannot-link", both, "--soft", soft, code=3
     )
     assert "only soft pairs are given up" in done.stderr
+
+
+@pytest.mark.parametrize("command", [FIT, ["predict", "model", "data.csv"]])
+@pytest.mark.parametrize(
+    ("confidence", "message"), [("0.4", "no more than one half"), ("1", "give the pairs as hard")]
+)
+def test_a_confidence_of_all_pairs_that_is_none_is_refused(
+    run, files, command, confidence, message
+):
+    soft = write(files, "pairs.csv", SOFT)
+    done = run(*command, "--soft", soft, "--confidence", confidence, code=2)
+    assert message in done.stderr
+
+
+@pytest.mark.slow
+def test_methods_with_soft_pairs_are_compared(run, files):
+    soft = write(files, "pairs.csv", SOFT)
+    compare = ["compare", "data.csv", "-k", "2", "--id-column", "name", "--soft", soft]
+    done = run(*compare, "--seeds", "1", "--time-limit", "20", "--workers", "1")
+    assert all(method in done.stdout for method in ("kempe", "PCCC", "PCKMeans"))
+    assert "--truth-column judges by labels" in done.stderr
+    refused = run(*compare, "--methods", "kempe,KSKM", "-o", "other", code=2)
+    assert "KSKM cannot break a pair, and 3 of these may be wrong" in refused.stderr

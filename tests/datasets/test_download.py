@@ -107,21 +107,28 @@ def test_mnist_has_the_training_images_first(site):
 
 
 def cifar_records(n_labels):
-    """A few images as the authors of CIFAR store them: labels, then 3,072 values."""
+    """A few images as the authors of CIFAR store them: labels, the fine one last, 3,072 values."""
     rng = np.random.default_rng(0)
     records = rng.integers(0, 256, (6, n_labels + 3072)).astype(np.uint8)
-    records[:, :n_labels] = np.arange(6)[:, None] % 3
+    records[:, 0] = 7
+    records[:, n_labels - 1] = np.arange(6) % 3
     return records
 
 
-def cifar_archive(records):
-    """The archive of such images, in which training batches may come first."""
+CIFAR_FILES = {
+    "cifar10": {"data_batch_2.bin": (4, 6), "data_batch_1.bin": (2, 4), "test_batch.bin": (0, 2)},
+    "cifar100": {"train.bin": (2, 6), "test.bin": (0, 2)},
+}
+
+
+def cifar_archive(name, records):
+    """The archive of such images, in which training images may come first."""
+    folder = {"cifar10": "cifar-10-batches-bin", "cifar100": "cifar-100-binary"}[name]
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
-        parts = {"data_batch_2.bin": (4, 6), "data_batch_1.bin": (2, 4), "test_batch.bin": (0, 2)}
-        for file, (begin, end) in {**parts, "readme.html": (0, 0)}.items():
+        for file, (begin, end) in {**CIFAR_FILES[name], "readme.html": (0, 0)}.items():
             content = records[begin:end].tobytes()
-            member = tarfile.TarInfo(f"folder/{file}")
+            member = tarfile.TarInfo(f"{folder}/{file}")
             member.size = len(content)
             archive.addfile(member, io.BytesIO(content))
     return buffer.getvalue()
@@ -134,7 +141,7 @@ CIFAR = pytest.mark.parametrize(("name", "n_labels"), [("cifar10", 1), ("cifar10
 def test_cifar_has_the_test_images_first(site, name, n_labels):
     records = cifar_records(n_labels)
     url = f"{download._CIFAR}/cifar-{name[5:]}-binary.tar.gz"
-    put(site, url, cifar_archive(records))
+    put(site, url, cifar_archive(name, records))
     X, y = download.features(find(name))
     np.testing.assert_array_equal(X, records[:, n_labels:])
     fine = records[:, n_labels - 1]
@@ -147,7 +154,7 @@ def test_an_archive_in_the_users_folder_is_read_as_it_is(tmp_path, name, n_label
     X, y = records[:, n_labels:], records[:, n_labels - 1]
     folder = tmp_path / "COL4"
     folder.mkdir()
-    (folder / f"cifar-{name[5:]}-binary.tar.gz").write_bytes(cifar_archive(records))
+    (folder / f"cifar-{name[5:]}-binary.tar.gz").write_bytes(cifar_archive(name, records))
     small = {"n_rows": 6, "n_clusters": 3, "true_inertia": partition_inertia(X, y)}
     facts = dataclasses.replace(find(name), **small)
     found = sources.raw(facts, tmp_path, allow_download=False)

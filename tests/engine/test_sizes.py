@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import linear_sum_assignment
+from scipy.optimize import linear_sum_assignment, linprog
 
 from kempe import (
     KSKM,
@@ -210,6 +210,96 @@ def test_free_rows_are_a_transport_problem_solved_exactly(seed, n, k, slack):
     assert problem.inertia(found, centroids) == pytest.approx(
         transport(problem.costs(centroids), least, most)
     )
+
+
+@st.composite
+def transports(draw):
+    """Single rows, centroids, and limits for each cluster that leave room for all rows."""
+    rng = np.random.default_rng(draw(seeds))
+    n = draw(st.integers(1, 50))
+    k = draw(st.integers(1, min(n, 14)))
+    X = rng.normal(size=(n, draw(st.integers(1, 10))))
+    if draw(st.booleans()):
+        X = np.round(X)  # ties
+    X = X.astype(draw(st.sampled_from([np.float32, np.float64])))
+    weights = rng.integers(0, 4, n).astype(float) if draw(st.booleans()) else None
+    sizes, slack = rng.multinomial(n, np.ones(k) / k), draw(st.integers(0, 3))
+    least = np.maximum(0, sizes - rng.integers(0, slack + 1, k)).astype(np.int32)
+    most = (sizes + rng.integers(0, slack + 1, k)).astype(np.int32)
+    limits = SizeLimits(least, most)
+    problem = Problem.build(X, n_clusters=k, sample_weight=weights, limits=limits)
+    return problem, rng.normal(size=(k, X.shape[1]))
+
+
+@given(transports())
+@settings(max_examples=150, deadline=None)
+def test_rows_are_transported_at_the_lowest_cost_of_a_linear_program(case):
+    problem, centroids = case
+    found = _core.transport(problem.core, centroids, _core.Stopper())
+    costs = problem.costs(centroids)
+    assert problem.limits.hold(problem.limits.sizes_of(found))
+    cost = costs[np.arange(problem.n_rows), found].sum()
+    assert cost == pytest.approx(lowest_by_program(costs, problem.limits), abs=1e-7)
+
+
+def lowest_by_program(costs, limits):
+    """What the linear program costs of which the corners are assignments."""
+    n, k = costs.shape
+    each, sizes = np.kron(np.eye(n), np.ones(k)), np.kron(np.ones(n), np.eye(k))
+    found = linprog(
+        costs.ravel(),
+        A_eq=each,
+        b_eq=np.ones(n),
+        A_ub=np.concatenate([sizes, -sizes]),
+        b_ub=np.concatenate([limits.most, -limits.least]),
+    )
+    return found.fun
+
+
+def test_when_time_is_up_transported_rows_keep_limits():
+    rng = np.random.default_rng(0)
+    limits = SizeLimits.of(100, 100, 2000, 20)
+    problem = Problem.build(rng.normal(size=(2000, 3)), n_clusters=20, limits=limits)
+    centroids = 3 + rng.normal(size=(20, 3))
+    late = _core.transport(problem.core, centroids, _core.Stopper(0.0))
+    assert limits.hold(limits.sizes_of(late))
+
+
+def test_a_fit_that_has_no_time_keeps_limits():
+    X = np.random.default_rng(0).normal(size=(30_000, 4))
+    sizes = [21_000] + [1000] * 9
+    model = KempeKMeans(10, size_min=sizes, size_max=sizes, time_limit=1e-4, random_state=0)
+    assert np.bincount(model.fit(X).labels_).tolist() == sizes
+
+
+def test_threads_do_not_change_where_many_rows_go():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60_000, 4))
+    limits = SizeLimits.of(5000, 6500, 60_000, 10)
+    centroids = rng.normal(size=(10, 4))
+    found = []
+    for n_threads in (1, 3):
+        problem = Problem.build(X, n_clusters=10, limits=limits, n_threads=n_threads)
+        found.append(_core.transport(problem.core, centroids - problem.shift, _core.Stopper()))
+    np.testing.assert_array_equal(*found)
+
+
+@pytest.mark.parametrize(
+    ("constraints", "limits"),
+    [
+        (Constraints([(0, 1)]), SizeLimits.of(1, 4, 6, 2)),
+        (Constraints(None, [(0, 1)]), SizeLimits.of(1, 4, 6, 2)),
+        (Constraints(), None),
+        (Constraints(), SizeLimits.of(1, 4, 6, 3)),
+        (Constraints(), SizeLimits.of(1, 2, 6, 2)),
+        (Constraints(), SizeLimits.of(4, 6, 6, 2)),
+    ],
+)
+def test_what_is_no_transport_problem_is_refused(constraints, limits):
+    X = np.arange(12.0).reshape(6, 2)
+    problem = Problem.build(X, constraints, n_clusters=2, limits=limits)
+    with pytest.raises(ValueError, match=r"limits|rows must be by themselves"):
+        _core.transport(problem.core, X[:2].copy(), _core.Stopper())
 
 
 def transport(costs, least, most):

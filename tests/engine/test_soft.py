@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import kempe
 from kempe import KSKM, Constraints, InfeasibleConstraintsError, KempeKMeans, _core
 from kempe.engine import MemeticParams
 from kempe.engine.annealing import AnnealingDescent
@@ -17,6 +18,7 @@ from kempe.engine.pricing import effective_variance
 from kempe.engine.sequential import SequentialDescent
 from kempe.problem import Problem
 from kempe.proof.certify import certify
+from kempe.rivals import PCCC
 from kempe.search.callbacks import Callbacks
 from kempe.search.descent import Context
 from kempe.sizes import SizeLimits
@@ -486,10 +488,52 @@ def test_methods_that_keep_every_pair_refuse_soft_ones():
         KSKM(2).fit([[0.0], [1.0], [2.0]], constraints=Constraints(soft_must_link=[(0, 1)]))
 
 
-def test_new_rows_lose_no_soft_pair_without_a_word():
-    model = KempeKMeans(2, random_state=0).fit([[0.0], [1.0], [8.0], [9.0]])
-    with pytest.raises(ValueError, match=r"predict keeps every pair, and 1 of these may be wrong"):
+def test_rivals_lose_no_soft_pair_of_new_rows_without_a_word():
+    model = PCCC(2, random_state=0).fit([[0.0], [1.0], [8.0], [9.0]])
+    with pytest.raises(ValueError, match=r"PCCC.predict keeps every pair, and 1 of these may be"):
         model.predict([[4.0]], constraints=Constraints(soft_must_link=[(0, 1)]))
+
+
+FOUR = [[0.0], [1.0], [8.0], [9.0]]
+
+
+def test_new_rows_break_soft_pairs_at_the_price_of_the_fit(tmp_path):
+    model = KempeKMeans(2, random_state=0).fit(FOUR, soft_must_link=[(0, 1), (2, 3)])
+    price = model.result_.broken.pair_price
+    near, far = model.labels_[0], model.labels_[2]
+    for x, kept in ((4.4, True), (1.0, False)):  # one that wavers, and one that does not
+        gain = (x - 0.5) ** 2 - (x - 8.5) ** 2
+        assert (price.unit * price.assumed > -gain) == kept
+        new = {"X": [[x]], "soft_must_link": [(0, 1 + 2)]}
+        assert model.predict(**new).tolist() == [far if kept else near]
+    assert model.predict([[1.0]], soft_must_link=[(0, 3)], soft_price=1e3).tolist() == [far]
+    assert model.predict([[4.4]], soft_must_link=[(0, 3)], confidence=0.5001).tolist() == [near]
+    sure = model.predict([[4.4]], soft_must_link=[(0, 3)], soft_must_link_confidence=0.5001)
+    assert sure.tolist() == [near]
+    apart = model.predict([[4.4], [4.4]], soft_cannot_link=[(0, 1)])
+    assert apart[0] != apart[1]
+    model.save(tmp_path / "model")
+    again = kempe.load(tmp_path / "model")
+    assert again.predict([[4.4]], soft_must_link=[(0, 3)]).tolist() == [far]
+
+
+@pytest.mark.parametrize(
+    ("settings", "fitted", "new", "message"),
+    [
+        ({}, {}, {}, "fitted without soft pairs, so it does not know what breaking one costs"),
+        ({}, {"soft_must_link_confidence": 0.9}, {}, r"do not say how sure they are \(1 of 1\)"),
+        ({"soft_price": 1.0}, {}, {"soft_must_link_confidence": 0.9}, "give one of them"),
+        ({}, {}, {"soft_price": 1.0, "confidence": 0.9}, "give one of them"),
+        ({}, {}, {"confidence": 0.4}, "above one half and below one, got 0.4"),
+        ({}, {}, {"soft_price": float("nan")}, "positive and finite, got nan"),
+        ({}, {}, {"size_min": 1}, "takes pairs or sizes"),
+    ],
+)
+def test_soft_pairs_of_new_rows_without_a_price_are_named(settings, fitted, new, message):
+    known = {"soft_must_link": [(0, 1)], **fitted} if settings or fitted or new else {}
+    model = KempeKMeans(2, random_state=0, **settings).fit(FOUR, **known)
+    with pytest.raises(ValueError, match=message):
+        model.predict([[4.0]], soft_must_link=[(0, 1)], **new)
 
 
 def test_confidences_and_a_plain_price_exclude_each_other():
@@ -642,7 +686,9 @@ def test_callbacks_see_the_objective_fall():
     assert seen[-1] == pytest.approx(model.objective_)
 
 
-def test_a_certificate_of_the_inertia_is_refused():
+def test_a_certificate_has_the_objective_and_its_prices():
     X, known = noisy_pairs()
-    with pytest.raises(ValueError, match="certify bounds the inertia"):
-        certify(X, np.arange(len(X)) % 4, constraints=Constraints(**known))
+    model = KempeKMeans(4, random_state=0).fit(X, **known)
+    found = certify(X, model, constraints=Constraints(**known), time_limit=5)
+    assert found.objective == pytest.approx(model.objective_)
+    assert 0 < found.lower_bound <= found.objective

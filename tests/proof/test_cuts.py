@@ -54,7 +54,15 @@ def pool_of(weight, cannot, k, cuts) -> _core.CutPool:
     return pool
 
 
-def swept(matrix, weight, cannot, k, cuts, sweeps):
+def clipped(work, limits):
+    """What is not negative, with the diagonal between its limits."""
+    nearest = np.maximum(work, 0)
+    if limits is not None:
+        np.fill_diagonal(nearest, np.clip(work.diagonal(), *limits))
+    return nearest
+
+
+def swept(matrix, weight, cannot, k, cuts, sweeps, limits=None):
     """Coordinate ascent in the multipliers, cut by cut, on dense matrices."""
     centres, _, _, mu = cuts
     matrices = [dense(i, J, weight) for i, J in zip(centres, members_of(cuts), strict=True)]
@@ -66,7 +74,7 @@ def swept(matrix, weight, cannot, k, cuts, sweeps):
     work = matrix - sum(m * A for m, A in zip(mu, visible, strict=True))
     for _ in range(sweeps):
         for t, A in enumerate(visible):
-            change = (A * np.maximum(work, 0)).sum() / (A**2).sum()
+            change = (A * clipped(work, limits)).sum() / (A**2).sum()
             change = change if free[t] else max(change, -mu[t])
             mu[t] += change
             work = work - change * A
@@ -92,6 +100,32 @@ def test_sweeps_are_coordinate_ascent(seed):
     np.testing.assert_allclose(work, expected, atol=1e-4)
     np.testing.assert_allclose(pool.arrays()[3], mu, atol=1e-4)
     np.testing.assert_allclose(nearest, np.where(cannot, 0, np.maximum(expected, 0)), atol=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_sweeps_keep_the_diagonal_within_its_limits(seed):
+    weight, cannot = groups(seed)
+    rng = np.random.default_rng(seed)
+    limits = np.sort(rng.uniform(0, 1, size=(2, weight.size)).astype(np.float32), axis=0)
+    centres, members = random_cuts(seed)
+    cuts = as_arrays(centres, members, rng.uniform(0, 1, size=len(centres)))
+    matrix = symmetric(seed)
+    pool = pool_of(weight, cannot, 2, cuts)
+    pool.limit_diagonal(*limits)
+    work, nearest = np.empty_like(matrix), np.empty_like(matrix)
+    pool.project(matrix, work, nearest, 3)
+    expected, mu = swept(matrix, weight, cannot, 2, cuts, 3, limits)
+    np.testing.assert_allclose(work, expected, atol=1e-4)
+    np.testing.assert_allclose(pool.arrays()[3], mu, atol=1e-4)
+    np.testing.assert_allclose(nearest, np.where(cannot, 0, clipped(expected, limits)), atol=1e-4)
+
+
+def test_limits_of_the_diagonal_are_checked():
+    pool = _core.CutPool(np.ones(2), np.zeros((2, 2), dtype=np.uint8), 1)
+    ones = np.ones(2, dtype=np.float32)
+    for least, most in ((ones[:1], ones), (2 * ones, ones), (-ones, ones), (np.nan * ones, ones)):
+        with pytest.raises(ValueError, match="limits"):
+            pool.limit_diagonal(least, most)
 
 
 def test_multipliers_of_inequalities_are_not_negative_and_those_of_equalities_may_be():

@@ -137,6 +137,14 @@ def test_climbs_from_everywhere_find_the_best_set_without_rules(seed):
     assert max(values) == pytest.approx(groups.sigma())
 
 
+@pytest.mark.parametrize("t", [1.4e308, np.inf])
+def test_a_step_that_is_too_long_for_a_double_is_none(t):
+    bundle = Bundle(np.full(3, 2.0), 2, 1)
+    bundle.add(np.zeros(1), np.zeros((1, 1)), np.array([0, 1]), np.array([0], dtype=np.int32))
+    prices = np.ones(3)
+    np.testing.assert_array_equal(bundle.step(prices, t), prices)
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_the_model_is_maximised_as_a_slow_solver_does(seed):
     rng = np.random.default_rng(seed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import permutations, product
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 
 from kempe import Constraints
 from kempe.problem import Problem
-from kempe.proof.stratified import Strata
+from kempe.proof.stratified import Strata, _Dealt
 
 
 def planted(seed: int, n: int = 200, k: int = 3, spread: float = 4.0) -> tuple[Any, Any]:
@@ -31,21 +32,65 @@ def test_every_block_gives_a_group_at_most_to_each_part_and_is_of_one_cluster(se
     assert sizes.max() - sizes.min() <= 1
 
 
+def left(X: Any, weight: Any, labels: Any, part: Any) -> float:
+    """Inertia of the labels on the parts, each with centroids of its own."""
+    total = 0.0
+    for number, colour in product(np.unique(part), np.unique(labels)):
+        own = (part == number) & (labels == colour)
+        if weight[own].sum() > 0:
+            centroid = np.average(X[own], axis=0, weights=weight[own])
+            total += float(weight[own] @ ((X[own] - centroid) ** 2).sum(axis=1))
+    return total
+
+
 def test_parts_by_blocks_lose_less_than_parts_at_random():
     X, labels = planted(0, n=600)
     rng = np.random.default_rng(0)
+    ones = np.ones(600)
+    blocks = left(X, ones, labels, Strata.of(X, labels, 6, rng).part)
+    at_random = (rng.permutation(np.arange(600) % 6) for _ in range(20))
+    assert blocks > max(left(X, ones, labels, part) for part in at_random)
 
-    def left(part: Any) -> float:
-        """Inertia of the labels on the parts, each with centroids of its own."""
-        return sum(
-            float(((own - own.mean(axis=0)) ** 2).sum())
-            for number in range(6)
-            for colour in range(3)
-            if len(own := X[(part == number) & (labels == colour)])
-        )
 
-    blocks = left(Strata.of(X, labels, 6, rng).part)
-    assert blocks > max(left(rng.permutation(np.arange(600) % 6)) for _ in range(20))
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("n_parts", [1, 2, 7, 30])
+def test_parts_that_are_evened_lose_less_and_have_one_group_of_a_block(seed, n_parts):
+    X, labels = planted(seed)
+    rng = np.random.default_rng(seed)
+    weight = rng.choice([0.0, 1.0, 1.0, 5.0], size=len(X))
+    strata = Strata.of(X, labels, n_parts, rng)
+    evened = strata.evened(X, weight, labels, lambda: False)
+    whole, before = (left(X, weight, labels, part) for part in (0 * labels, strata.part))
+    lost = whole - left(X, weight, labels, evened.part)
+    assert lost <= (0.0 if n_parts == 1 else 0.5 * (whole - before)) + 1e-9 * whole
+    np.testing.assert_array_equal(np.bincount(evened.part), np.bincount(strata.part))
+    for block in np.unique(strata.block):
+        members = np.flatnonzero(strata.block == block)
+        assert set(evened.part[members]) == set(strata.part[members])
+
+
+def test_a_block_is_dealt_as_all_ways_to_deal_it_say():
+    X, labels = planted(0, n=9, k=1)
+    weight = np.arange(1.0, 10.0)
+    strata = Strata.of(X, labels, 3, np.random.default_rng(0))
+    last = np.flatnonzero(strata.block == strata.block.max())
+    dealt = _Dealt(X, weight, labels, strata.part)
+    dealt.deal_again(last)
+    ways = []
+    for parts in permutations(range(3)):
+        part = strata.part.copy()
+        part[last] = parts
+        ways.append(left(X, weight, labels, part))
+    assert left(X, weight, labels, dealt.part) == pytest.approx(max(ways), rel=1e-12)
+
+
+def test_exchanges_end_when_time_is_up_and_leave_out_blocks_that_are_too_large(monkeypatch):
+    X, labels = planted(0)
+    strata = Strata.of(X, labels, 7, np.random.default_rng(0))
+    ones = np.ones(len(X))
+    np.testing.assert_array_equal(strata.evened(X, ones, labels, lambda: True).part, strata.part)
+    monkeypatch.setattr("kempe.proof.stratified.LARGEST_BLOCK", 6)
+    assert strata.evened(X, ones, labels, lambda: False) is strata
 
 
 def test_rows_of_parts_are_all_rows_and_must_linked_ones_stay_together():

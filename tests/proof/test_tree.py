@@ -129,7 +129,7 @@ def test_a_node_that_gave_up_its_proof_keeps_its_children_when_labels_become_bet
 
 def test_a_report_looks_at_the_root_alone():
     tree = object.__new__(Tree)
-    tree.incumbent = type("Known", (), {"inertia": 10.0})()
+    tree.incumbent = type("Known", (), {"objective": 10.0})()
     tree.root = branch(1.0, (branch(3.0), branch(4.0)))
     tree.root.children = None  # whoever walks on fails here
     assert tree.proven() == 3.0
@@ -140,7 +140,7 @@ def test_ties_between_open_nodes_go_to_the_one_that_was_made_first():
     tree._open, tree._busy, tree._ended = [], 0, False
     tree._changed, tree._stop = threading.Condition(), lambda: False
     tree.gap = 0.0
-    tree.incumbent = type("Known", (), {"inertia": 10.0})()
+    tree.incumbent = type("Known", (), {"objective": 10.0})()
     made = [branch(1.0) for _ in range(200)]
     for number, node in enumerate(made):
         node.number, node.relaxation = number, object()

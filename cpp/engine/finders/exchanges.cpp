@@ -10,8 +10,12 @@ template <class Rules>
 Exchanges<Rules>::Exchanges(Ledger<Rules>& ledger)
     : ledger_(ledger), residual_(ledger.k), near_(ledger.k), begin_(ledger.k), end_(ledger.k) {
     std::map<int, std::vector<Vertex>> classes;
-    for (Vertex v = 0; v < ledger.instance.size; ++v)
-        classes[ledger.state.limits().rows(v)].push_back(v);
+    auto last = classes.end();  // nearly always that of the next
+    for (Vertex v = 0; v < ledger.instance.size; ++v) {
+        const int rows = ledger.state.limits().rows(v);
+        if (last == classes.end() || last->first != rows) last = classes.try_emplace(rows).first;
+        last->second.push_back(v);
+    }
     std::vector<std::pair<std::size_t, int>> order;
     for (const auto& [rows, vertices] : classes) order.emplace_back(vertices.size(), -rows);
     std::sort(order.rbegin(), order.rend());

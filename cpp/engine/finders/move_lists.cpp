@@ -220,14 +220,36 @@ void MoveLists<Rules>::drop_cheapest(Colour from, Colour to) {
     found.complete = true;  // or it would come back
 }
 
+// Large data in blocks: the cheapest of all are among the cheapest of each, and come in their
+// order.
 template <class Rules>
 void MoveLists<Rules>::refill(Colour from, Colour to) {
     List& found = list(from, to);
     found.begin(true);
+    const Blocks blocks = ledger_.instance.blocks(vertices_.size());
+    if (blocks.count() <= 1) return collect(0, vertices_.size(), from, to, found);
+    parts_.resize(blocks.count());
+    ledger_.instance.pool->run(blocks.count(), [&](int block, int) {
+        parts_[block].begin(true);
+        collect(blocks.begin(block), blocks.end(block), from, to, parts_[block]);
+    });
+    bool complete = true;
+    for (const List& part : parts_) {
+        complete &= part.complete;
+        for (int i = 0; i < part.count; ++i) insert(found, part.entry[i]);
+    }
+    found.complete &= complete;
+}
+
+template <class Rules>
+void MoveLists<Rules>::collect(std::size_t begin, std::size_t end, Colour from, Colour to,
+                               List& found) const {
     const auto& state = ledger_.state;
-    for (Vertex v : vertices_)
+    for (std::size_t i = begin; i < end; ++i) {
+        const Vertex v = vertices_[i];
         if (may_go(v, from, to))
             insert(found, {price(v, to, state.distance(v, from), state.distance(v, to)), v});
+    }
 }
 
 // At the price of now, whatever the list knows of v from an earlier time.

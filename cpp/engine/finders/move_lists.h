@@ -78,10 +78,11 @@ class MoveLists {
     double price_all(Vertex v);
     double leaving_gain(Vertex v, double squared) const;
     double price(Vertex v, Colour to, double own, double other) const;
-    void insert(List& list, Candidate candidate);
+    static void insert(List& list, Candidate candidate);
     static void place(List& list, Candidate candidate);
     void offer(Vertex v, Colour to, double price);
     void refill(Colour from, Colour to);
+    void collect(std::size_t begin, std::size_t end, Colour from, Colour to, List& found) const;
 
     const Ledger<Rules>& ledger_;
     const NearClusters& near_;
@@ -94,6 +95,7 @@ class MoveLists {
     std::vector<Time> made_;   // per cluster
     std::vector<char> stale_;  // per cluster
     std::vector<Colour> stale_list_;
+    std::vector<List> parts_;              // of a list, from each block of vertices
     std::vector<double> bar_;              // k x k: what lists that are made anew are closed to
     std::vector<double> distance_, cost_;  // of one vertex, per cluster
 };

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
+from numbers import Real
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,6 +33,7 @@ from kempe.fit_arguments import as_constraints
 from kempe.methods import canonical, names, takes_soft_pairs
 from kempe.sizes import SizeLimits
 from kempe.storage import replacing
+from kempe.words import counted
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -174,8 +176,8 @@ class MethodComparison:
     def notes(self) -> list[str]:
         """Say what a reader of the tables should know."""
         found = [
-            f"{outcome.method}: {outcome.runs - outcome.solved} of {outcome.runs} runs failed: "
-            f"{'; '.join(outcome.reasons)}"
+            f"{outcome.method}: {outcome.runs - outcome.solved} of "
+            f"{counted(outcome.runs, 'run')} failed: {'; '.join(outcome.reasons)}"
             for outcome in self.outcomes
             if outcome.solved < outcome.runs
         ]
@@ -184,8 +186,8 @@ class MethodComparison:
         fewest = _fewest_seeds(len(self.methods) - 1)
         if seeds < fewest:
             found.append(
-                f"{seeds} seeds are too few for paired tests to tell methods apart; with "
-                f"{len(self.methods)} methods it takes {fewest}"
+                f"{counted(seeds, 'seed is', 'seeds are')} too few for paired tests to tell "
+                f"methods apart; with {counted(len(self.methods), 'method')} it takes {fewest}"
             )
         return found
 
@@ -348,6 +350,8 @@ def _with_sizes(
     size_max: float | None,
 ) -> Mapping[str, Mapping[str, Any]]:
     """Add limits on sizes, in rows, to the options of all methods."""
+    if not all(value is None or isinstance(value, Real) for value in (size_min, size_max)):
+        raise ValueError("compare takes one size_min and one size_max for all clusters")
     limits = SizeLimits.of(size_min, size_max, n_rows, 1)
     if limits is None:
         return options
@@ -381,6 +385,11 @@ def _own_name(name: str | None, method: Method) -> str:
             raise ValueError(f"{method} has a name already and cannot be called {name!r}")
         return known
     return name_of(method) if name is None else name
+
+
+def called_in_full(name: str) -> str:
+    """Give the name by which a program is found that people know by the name of its package."""
+    return SIZED_RIVAL if name.lower() in ("k-means-constrained", "k_means_constrained") else name
 
 
 def sized_methods() -> list[str]:

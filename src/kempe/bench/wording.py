@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
+from kempe.words import counted
+
 HEADINGS: dict[str, str] = {
     "inertia": "Inertia",
     "time": "CPU time",
@@ -19,7 +21,7 @@ HEADINGS: dict[str, str] = {
 
 def outcome_in_words(n_runs: int, n_solved: int) -> str:
     """Say how many runs there are."""
-    return f"{n_runs:,} runs, of which {n_solved:,} ended with a clustering."
+    return f"{counted(n_runs, 'run')}, of which {n_solved:,} ended with a clustering."
 
 
 def seeds_in_words(low: int, high: int) -> str:

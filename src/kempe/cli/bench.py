@@ -12,6 +12,7 @@ from rich.table import Table
 
 from kempe.cli.errors import BAD_INPUT, INTERRUPTED, NOTHING_FOUND
 from kempe.cli.own import with_own_data
+from kempe.words import counted
 
 app = typer.Typer(
     help="Run methods on many data sets by a plan, and report on them.",
@@ -97,7 +98,7 @@ def run(
         console.print("Stopped; the same command goes on from here.")
         raise typer.Exit(INTERRUPTED) from None
     failed = [record for record in records if not record.ok]
-    console.print(f"{len(records)} runs in {target.path}, {len(failed)} of them failed.")
+    console.print(f"{counted(len(records), 'run')} in {target.path}, {len(failed)} of them failed.")
     reasons = [record.reason for record in failed]
     _print_failures(console, reasons)
     if len(failed) == len(records):
@@ -190,4 +191,4 @@ def show(plan: PlanArgument) -> None:
             f"{len(tasks):,}",
         )
     console.print(table)
-    console.print(f"{len(chosen.tasks()):,} runs in all")
+    console.print(f"{counted(len(chosen.tasks()), 'run')} in all")

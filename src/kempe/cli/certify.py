@@ -47,6 +47,15 @@ def certify(
             show_default=False,
         ),
     ] = None,
+    soft_price: Annotated[
+        float | None,
+        typer.Option(
+            metavar="PRICE",
+            callback=positive,
+            help="What breaking a soft pair costs that says nothing of its confidence; by default "
+            "what the labels suggest.",
+        ),
+    ] = None,
     time_limit: Annotated[
         float,
         typer.Option(callback=positive, metavar="SECONDS", help="Return the best after this long."),
@@ -88,7 +97,7 @@ def certify(
     check_outputs([output, labels_output], [table.data, labels, *pairs.files])
     if labels is None and n_clusters is None:
         raise ValueError("give a file of labels, or --n-clusters for a search to start with")
-    given, constraints = read_with_constraints(table, pairs)
+    given, constraints = read_with_constraints(table, pairs, soft=True)
     if given.known is not None and n_clusters is not None:
         given.known.check(n_clusters)
     certificate = prove_bound(
@@ -98,6 +107,7 @@ def certify(
         n_clusters=n_clusters,
         sample_weight=given.weights,
         **sizes.given,
+        soft_price=soft_price,
         time_limit=time_limit,
         gap=gap,
         n_jobs=n_jobs,

@@ -91,7 +91,9 @@ def _check(
     if report.feasible is None:
         raise NoSolutionFoundError(f"{report}; a longer --time-limit may help")
     if not report.feasible:
-        raise InfeasibleConstraintsError(str(report), report.certificate, RELAX)
+        # With limits it is the sizes that cannot be had: pairs alone were looked at before.
+        advice = RELAX if report.limits is None else ""
+        raise InfeasibleConstraintsError(str(report), report.certificate, advice)
     typer.echo(str(report))
     if constraints.soft.count:
         kept, broken = constraints.decided()

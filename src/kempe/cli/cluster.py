@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kempe.cli.console import check_outputs, note
-from kempe.cli.data import PairFiles, refuse_soft
+from kempe.cli.data import PairFiles
 
 if TYPE_CHECKING:
     import numpy as np
@@ -110,11 +110,13 @@ def _check(targets: Targets, inputs: list[Path]) -> None:
     """Complain about files that cannot be written before the work rather than after it."""
     from kempe.tables.writing import check_writable
 
-    check_outputs([targets.output, targets.centers, targets.model, targets.report], inputs)
+    tables = [targets.centers, targets.violated]
+    check_outputs([targets.output, *tables, targets.model, targets.report], inputs)
     if targets.output is not None and targets.output.suffix not in (".csv", ".parquet"):
         raise ValueError(f"{targets.output}: with --dask, labels are written as .csv or .parquet")
-    if targets.centers is not None:
-        check_writable(targets.centers)
+    for path in tables:
+        if path is not None:
+            check_writable(path)
 
 
 @contextmanager
@@ -173,12 +175,13 @@ def _fit(estimator: Any, rows: Any, table: TableOptions, pair_files: PairOptions
     if table.id_column is not None:
         numbers, ids = _ids(Parts.of(features), rows[table.id_column], table, files)
     pairs = files.pairs(ids=ids)
-    refuse_soft(pairs, "--dask")
-    both = (pairs.must_link, pairs.cannot_link)
     names = None if numbers is None or ids is None else dict(zip(numbers, ids.names, strict=True))
-    constraints = Constraints(
-        *(each if numbers is None else numbers[each] for each in both), row_names=names
-    )
+
+    def number(pairs: NDArray[Any]) -> NDArray[Any]:
+        return pairs if numbers is None else numbers[pairs]
+
+    hard = Constraints(number(pairs.must_link), number(pairs.cannot_link), row_names=names)
+    constraints = hard.with_soft(pairs.soft.renumbered(number))
     estimator.fit(features, constraints=constraints, sample_weight=weights)
     return Fitted(features, weights, constraints, preparation)
 
@@ -274,6 +277,7 @@ def _write(
     preparation: Preparation | None,
 ) -> None:
     """Write all that was asked for; labels never come together in one memory."""
+    from kempe.cli.labels import violated_table
     from kempe.model_file import write_model
     from kempe.tables import write_table
 
@@ -289,6 +293,8 @@ def _write(
         if preparation is not None:
             centers = preparation.in_units_of_the_table(centers)
         write_table(targets.centers, names, centers.tolist())
+    if targets.violated is not None:
+        write_table(targets.violated, *violated_table(estimator.result_.broken))
     if targets.model is not None:
         write_model(targets.model, _alone(estimator, preparation), preparation)
 

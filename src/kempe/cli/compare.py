@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 
 DEFAULT_METHODS = "kempe,KSKM,PCCC"
+METHODS_WITH_SOFT_PAIRS = "kempe,PCCC,PCKMeans"
 
 
 def compare(
@@ -36,8 +37,9 @@ def compare(
         typer.Option(
             metavar="NAMES",
             help="Methods with commas between them, own ones as module:Class, also from the "
-            "current folder; the others are tested against the first. With sizes: kempe, and "
-            "k-means-constrained if it is installed.",
+            "current folder; the others are tested against the first. With soft pairs: "
+            f"{METHODS_WITH_SOFT_PAIRS}. With sizes: kempe, and k-means-constrained if it is "
+            "installed.",
         ),
     ] = DEFAULT_METHODS,
     seeds: Annotated[int, typer.Option(min=1, metavar="NUMBER", help="Runs of each method.")] = 10,
@@ -67,17 +69,21 @@ def compare(
     All methods have the same starting centroids at each seed. Ends with 0 if every method found a
     clustering, with 4 if one did not in any run, with 2 if one could not be run at all.
     """
-    from kempe.bench.comparison import can_draw, sized_methods
+    from kempe.bench.comparison import called_in_full, can_draw, sized_methods
 
     limited = any(value is not None for value in sizes.given.values())
     if limited and methods == DEFAULT_METHODS:
         methods = ",".join(sized_methods())
     if not can_draw() and not quiet:
         note('There will be tables and no figures, which need: pip install "kempe[plot]"')
-    compared = read_compared(table, pairs, truth_column)
+    compared = read_compared(table, pairs, truth_column, soft=True)
+    if compared.constraints.soft.count and methods == DEFAULT_METHODS:
+        methods = METHODS_WITH_SOFT_PAIRS
+    if compared.constraints.soft.count and truth_column is None and not quiet:
+        note("The inertia tells nothing of broken soft pairs; --truth-column judges by labels.")
     settings = {
         "n_clusters": n_clusters,
-        "methods": [name.strip() for name in methods.split(",") if name.strip()],
+        "methods": [called_in_full(name.strip()) for name in methods.split(",") if name.strip()],
         "seeds": seeds,
         "time_limit": time_limit,
         "name": _name(table.data),

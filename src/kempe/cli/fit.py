@@ -23,6 +23,7 @@ from kempe.cli.options import (
     SizeOptions,
     TableOptions,
     TimeLimit,
+    Violated,
 )
 
 if TYPE_CHECKING:
@@ -90,14 +91,7 @@ def fit(
         Path | None,
         typer.Option(metavar="FILE", help="Write a table of what the most expensive pairs cost."),
     ] = None,
-    violated: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Write a table of the soft pairs that were broken, dearest first: CSV, Parquet or "
-            "Excel by its name.",
-        ),
-    ] = None,
+    violated: Violated = None,
     json: Annotated[bool, typer.Option("--json", help="Print labels and figures as JSON.")] = False,
     dask: Annotated[
         str | None,
@@ -219,7 +213,7 @@ class Targets:
 
     def write(self, found: Clustered) -> None:
         """Write all that was asked for."""
-        from kempe.cli.labels import write_joined, write_labels
+        from kempe.cli.labels import violated_table, write_joined, write_labels
         from kempe.model_file import write_model
         from kempe.tables import write_table
 
@@ -233,7 +227,7 @@ class Targets:
         if self.model is not None:
             write_model(self.model, found.estimator, found.given.preparation)
         if self.violated is not None:
-            write_table(self.violated, *_violated(found))
+            write_table(self.violated, *violated_table(found.estimator.result_.broken))
         if self.report is not None or self.prices is not None:
             report = _report(found)
             if self.report is not None:
@@ -306,18 +300,6 @@ def _cluster(
         names = given.known.cluster_names(estimator.labels_, len(centers))
         estimator.cluster_names_ = np.array(names, dtype=object)
     return Clustered(given, constraints, estimator, centers, names)
-
-
-def _violated(found: Clustered) -> tuple[list[str], list[list[object]]]:
-    """Table of the soft pairs that were broken; with the methods' own prices if there are any."""
-    broken = found.estimator.result_.broken
-    names = ["kind", "first", "second", "confidence", "price"]
-    if broken is None:
-        return names, []
-    kinds = ["must-link" if together else "cannot-link" for together in broken.together]
-    sure = [None if value != value else float(value) for value in broken.confidence]
-    rows = zip(kinds, *zip(*broken.names, strict=True), sure, broken.price.tolist(), strict=True)
-    return names, [list(row) for row in rows] if kinds else []
 
 
 def _centers(found: Clustered) -> tuple[list[str], list[list[object]]]:

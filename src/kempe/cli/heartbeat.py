@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from kempe.cli.console import note
 from kempe.search.callbacks import Callbacks
+from kempe.words import counted
 
 if TYPE_CHECKING:
     from kempe.search.stop import SearchState
@@ -28,5 +29,5 @@ class Heartbeat(Callbacks):
             self._next *= 2
         note(
             f"after {state.elapsed:.0f} s: inertia {state.best_inertia:,.6g}, "
-            f"{state.iteration:,} mutations, {state.since_best:,} of them since the best"
+            f"{counted(state.iteration, 'mutation')}, {state.since_best:,} of them since the best"
         )

@@ -15,6 +15,7 @@ from kempe.tables.missing import is_missing
 from kempe.tables.table import is_number
 
 if TYPE_CHECKING:
+    from kempe.search.result import BrokenPairs
     from kempe.tables import Ids, Table
 
 COLUMN = "label"
@@ -25,6 +26,17 @@ def write_joined(path: Path, table: Table, labels: Sequence[object]) -> None:
     name = COLUMN if COLUMN not in table.names else f"kempe_{COLUMN}"
     columns = [typed(texts) for texts in table.texts_of(range(len(table.names)))]
     write_table(path, [*table.names, name], zip(*columns, labels, strict=True))
+
+
+def violated_table(broken: BrokenPairs | None) -> tuple[list[str], list[list[object]]]:
+    """Give the soft pairs that labels break as a table; with the method's prices if it has any."""
+    names = ["kind", "first", "second", "confidence", "price"]
+    if broken is None:
+        return names, []
+    kinds = ["must-link" if together else "cannot-link" for together in broken.together]
+    sure = [None if value != value else float(value) for value in broken.confidence]
+    rows = zip(kinds, *zip(*broken.names, strict=True), sure, broken.price.tolist(), strict=True)
+    return names, [list(row) for row in rows] if kinds else []
 
 
 def typed(cells: Sequence[str]) -> list[Any]:

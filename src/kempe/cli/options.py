@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from math import inf
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -67,12 +68,34 @@ Soft = Annotated[
         "column, confidence or weight, is one, too.",
     ),
 ]
+
+
+def probable(confidence: float | None) -> float | None:
+    """Refuse a confidence that says nothing, or too much."""
+    if confidence is not None and not confidence > 0.5:
+        raise typer.BadParameter(
+            f"{confidence:g} is no more than one half: such pairs say nothing."
+        )
+    if confidence is not None and confidence >= 1:
+        raise typer.BadParameter(f"{confidence:g} is certain: give the pairs as hard ones.")
+    return confidence
+
+
 Confidence = Annotated[
     float | None,
     typer.Option(
+        callback=probable,
         metavar="SHARE",
         help="How probable it is that a soft pair is right which does not say so itself, above 0.5 "
         "and below 1; estimated by default.",
+    ),
+]
+Violated = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Write a table of the soft pairs that were broken, dearest first: CSV, Parquet or "
+        "Excel by its name.",
     ),
 ]
 Groups = Annotated[
@@ -175,13 +198,47 @@ NClusters = Annotated[
     int,
     typer.Option("--n-clusters", "-k", min=1, metavar="NUMBER", help="Number of clusters."),
 ]
+
+
+def _number(text: str) -> float:
+    """Read a number that is not negative; whole ones as such."""
+    try:
+        value = float(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text.strip()!r} is no number of rows.") from None
+    if not 0 <= value < inf:
+        raise typer.BadParameter(f"{text.strip()} is no number of rows.")
+    return int(value) if value >= 1 and value == int(value) else value
+
+
+def sizes_of(text: str | None) -> float | list[float] | None:
+    """Read a number of rows or a share of them, or one for each cluster with commas between."""
+    if text is None:
+        return None
+    numbers = [_number(part) for part in text.split(",")]
+    return numbers if len(numbers) > 1 else numbers[0]
+
+
+def _checked_sizes(text: str | None) -> str | None:
+    sizes_of(text)
+    return text
+
+
 SizeMin = Annotated[
-    float | None,
-    typer.Option(min=0, metavar="ROWS", help="Fewest rows of a cluster, or a share below 1."),
+    str | None,
+    typer.Option(
+        metavar="ROWS",
+        callback=_checked_sizes,
+        help="Fewest rows of a cluster, or a share below 1; for each cluster: 3,4,0.5.",
+    ),
 ]
 SizeMax = Annotated[
-    float | None,
-    typer.Option(min=0, metavar="ROWS", help="Most rows of a cluster, or a share below 1."),
+    str | None,
+    typer.Option(
+        metavar="ROWS",
+        callback=_checked_sizes,
+        help="Most rows of a cluster, or a share below 1; for each cluster: 3,4,0.5.",
+    ),
 ]
 NJobs = Annotated[
     int | None,
@@ -218,12 +275,8 @@ class SizeOptions:
 
     @property
     def given(self) -> dict[str, Any]:
-        """Both, whole numbers as such."""
-        both = {"size_min": self.size_min, "size_max": self.size_max}
-        return {
-            name: int(value) if value is not None and value >= 1 and value == int(value) else value
-            for name, value in both.items()
-        }
+        """Both, as numbers."""
+        return {"size_min": sizes_of(self.size_min), "size_max": sizes_of(self.size_max)}
 
 
 @dataclass(frozen=True)

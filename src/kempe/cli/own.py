@@ -28,14 +28,16 @@ class Compared:
     truth: list[str] | None
 
 
-def read_compared(table: TableOptions, files: PairOptions, truth_column: str | None) -> Compared:
-    """Read a table, its pairs and its true labels."""
+def read_compared(
+    table: TableOptions, files: PairOptions, truth_column: str | None, *, soft: bool = False
+) -> Compared:
+    """Read a table, its pairs, which must hold unless soft ones are known, and its true labels."""
     truth = None
     if truth_column is not None:
         whole = opened(table)
         truth = whole.texts(whole.position(truth_column))
         table = replace(table, ignore=[*(table.ignore or []), truth_column])
-    return Compared(*read_with_constraints(table, files), truth)
+    return Compared(*read_with_constraints(table, files, soft=soft), truth)
 
 
 def with_own_data(plan: Plan, folder: Path, store: Path) -> Plan:

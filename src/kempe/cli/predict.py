@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 import warnings
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from kempe.cli.console import SCREEN, check_outputs, note
-from kempe.cli.options import FileOptions, IdColumn, Ignore, PairOptions, SizeOptions
+from kempe.cli.options import (
+    Confidence,
+    FileOptions,
+    IdColumn,
+    Ignore,
+    PairOptions,
+    SizeOptions,
+    Violated,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from kempe.constraints import Constraints
     from kempe.preparation import Preparation
     from kempe.tables import Table
 
@@ -36,24 +46,36 @@ def predict(
     with_fit: Annotated[
         bool, typer.Option("--with-fit", help="Sizes count the rows of the fit as well.")
     ] = False,
+    confidence: Confidence = None,
+    soft_price: Annotated[
+        float | None,
+        typer.Option(
+            metavar="PRICE",
+            help="What breaking a soft pair costs, in squared distance; by default what it cost in "
+            "the fit, if that had soft pairs.",
+        ),
+    ] = None,
+    violated: Violated = None,
 ) -> None:
     """Give the nearest cluster of each row, by a saved model.
 
     Pairs may be of new rows, by numbers from 0 or by ids, and of new rows and rows of the fit,
     whose numbers follow those of the new ones. New rows get the nearest clusters under which all
-    pairs hold; rows of the fit keep theirs. Columns are found by their names if the model and the
-    table have names; other columns do not matter then. The model imputes, encodes and scales as it
-    did when it was fitted.
+    pairs hold; soft ones are broken at the price that they had in the fit. Rows of the fit keep
+    their clusters. Columns are found by their names if the model and the table have names; other
+    columns do not matter then. The model imputes, encodes and scales as it did when it was fitted.
     """
-    from kempe.cli.data import PairFiles, opened, refuse_soft
+    from kempe.cli.data import PairFiles, opened
     from kempe.cli.labels import write_labels
     from kempe.constraints import Constraints
     from kempe.methods import load_parts
     from kempe.tables import Ids
     from kempe.tables.writing import check_writable
 
-    check_outputs([output], [model, file.data, *pairs.files])
-    check_writable(output)
+    written = [output, *([] if violated is None else [violated])]
+    check_outputs(written, [model, file.data, *pairs.files])
+    for path in written:
+        check_writable(path)
     preparation, estimator = load_parts(model)
     table = opened(file)
     ids = None if id_column is None else Ids(table, table.position(id_column))
@@ -61,16 +83,18 @@ def predict(
     rows = _rows(table, left_out, preparation, estimator)
     n_known = len(estimator.labels_)
     found = PairFiles.of(pairs, file.encoding).pairs(len(rows) + n_known, ids)
-    refuse_soft(found)
     names = None if ids is None else [*ids.names, *(f"row {i} of the fit" for i in range(n_known))]
-    held = Constraints(found.must_link, found.cannot_link, row_names=names)
+    held = Constraints(found.must_link, found.cannot_link, row_names=names).with_soft(found.soft)
     with warnings.catch_warnings():
         # scikit-learn misses the names, which have been looked at.
         warnings.filterwarnings("ignore", "X does not have valid feature names")
         limits = _limits(sizes, estimator, with_fit)
-        clusters = estimator.predict(rows, constraints=held, **limits).tolist()
+        prices = _prices(held, estimator, confidence, soft_price)
+        clusters = estimator.predict(rows, constraints=held, **limits, **prices).tolist()
     if not pairs.files and not limits:
         _tell_of_pairs(estimator, clusters)
+    if held.soft.count or violated is not None:
+        _tell_of_broken(estimator, held, clusters, prices, violated)
     called = getattr(estimator, "cluster_names_", None)
     write_labels(output, clusters if called is None else [called[c] for c in clusters], ids)
 
@@ -88,9 +112,48 @@ def _tell_of_pairs(estimator: Any, clusters: Sequence[int]) -> None:
     )
 
 
+def _prices(
+    held: Constraints, estimator: Any, confidence: float | None, soft_price: float | None
+) -> dict[str, Any]:
+    """Give what was said about prices of soft pairs to a model that knows of them."""
+    if not held.soft.count:
+        return {}
+    if "soft_price" not in signature(estimator.predict).parameters:
+        raise ValueError(
+            f"a model of {type(estimator).__name__} takes no soft pairs of new rows, of which "
+            f"there are {held.soft.count}; one of KempeKMeans does"
+        )
+    return {"confidence": "auto" if confidence is None else confidence, "soft_price": soft_price}
+
+
+def _tell_of_broken(
+    estimator: Any,
+    held: Constraints,
+    clusters: Sequence[int],
+    prices: Mapping[str, Any],
+    path: Path | None,
+) -> None:
+    """Say how many soft pairs are broken, and write which."""
+    import numpy as np
+
+    from kempe.cli.labels import violated_table
+    from kempe.search.result import BrokenPairs
+    from kempe.tables import write_table
+
+    every = np.concatenate([np.asarray(clusters, dtype=np.int32), estimator.labels_])
+    cost = estimator.price_of_new(held.soft, **prices) if prices else None
+    broken = BrokenPairs.of(held, every, cost)
+    if held.soft.count:
+        note(f"soft pairs   {len(broken.pairs)} of {held.soft.count} broken")
+    if path is not None:
+        write_table(path, *violated_table(broken))
+
+
 def _limits(sizes: SizeOptions, estimator: Any, with_fit: bool) -> dict[str, Any]:
     """Give what was said about sizes, if anything, to a model that knows of them."""
     given = {name: value for name, value in sizes.given.items() if value is not None}
+    if with_fit and not given:
+        raise ValueError("--with-fit says which rows sizes count: give --size-min or --size-max")
     if given and "size_min" not in estimator.get_params():
         raise ValueError(f"a model of {type(estimator).__name__} has no --size-min or --size-max")
     return {**given, "with_fit": with_fit} if given else {}

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kempe.words import counted
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -35,7 +37,7 @@ def lines(
         "inertia": f"{estimator.inertia_:,.6g}",
         "clusters": sizes_in_words(sizes, names),
         "constraints": f"{hard.summary()}, all satisfied" if pairs else "none",
-        "search": f"{_mutations(result.n_mutations)}, {result.ending}",
+        "search": f"{counted(result.n_mutations, 'mutation')}, {result.ending}",
         "time": _time(result),
     }
     broken = getattr(result, "broken", None)
@@ -61,10 +63,6 @@ def _time(result: Any) -> str:
     if result.runtime < LONG or result.best_after > 0.9 * result.runtime:
         return f"{result.runtime:.2f} s"
     return f"best found after {result.best_after:.1f} s of {result.runtime:.1f}"
-
-
-def _mutations(count: int) -> str:
-    return "1 mutation" if count == 1 else f"{count:,} mutations"
 
 
 def sizes_in_words(sizes: NDArray[np.integer], names: Sequence[str] | None = None) -> str:

@@ -42,7 +42,7 @@ def verify(
 
     check_outputs([], [certificate, table.data, *pairs.files])
     claimed = OptimalityCertificate.load(certificate)
-    given, constraints = read_with_constraints(table, pairs)
+    given, constraints = read_with_constraints(table, pairs, soft=True)
     proven = claimed.verify(
         given.rows,
         constraints=constraints,
@@ -53,14 +53,17 @@ def verify(
     if json:
         print_json(proven, optimal=proven.gap <= gap)  # whatever gap the file was content with
     if not quiet:
+        what, value = ("inertia", proven.inertia)
+        if claimed.soft is not None:
+            what, value = "inertia and prices", proven.objective
         note(
-            f"verified: inertia {proven.inertia:,.9g}, no clustering below "
+            f"verified: {what} {value:,.9g}, no clustering below "
             f"{proven.lower_bound:,.9g}, gap {100 * proven.gap:.3g} %"
         )
 
 
 def print_json(figures: OptimalityCertificate | Verification, **more: Any) -> None:
     """Print what was proven to standard output."""
-    names = ("lower_bound", "inertia", "gap", "n_nodes")
+    names = ("lower_bound", "inertia", "objective", "gap", "n_nodes")
     json_format.dump({name: getattr(figures, name) for name in names} | more, sys.stdout)
     sys.stdout.write("\n")

@@ -14,6 +14,7 @@ from kempe.contradictions.candidates import Candidates
 from kempe.contradictions.contradiction import Contradiction
 from kempe.engine import KempeKMeans
 from kempe.pairs import Pairs
+from kempe.words import counted
 
 # Sums of weights that are no whole numbers may differ by this share of them.
 ROUNDING = 1e-9
@@ -200,7 +201,8 @@ class Relaxation:
         worth = "" if (self.weight == 1).all() else f", worth {self.cost:.6g}"
         return "\n".join(
             [
-                f"give up       {self.n_given_up:,} of {len(self.candidates.pairs):,} pairs: "
+                f"give up       {self.n_given_up:,} of "
+                f"{counted(len(self.candidates.pairs), 'pair')}: "
                 f"{together:,} must-link, {apart:,} cannot-link{worth}",
                 f"proof         {self._proof()}",
                 f"time          {self.runtime:.3f} s, stopped by {self.stop_reason}",
@@ -211,7 +213,7 @@ class Relaxation:
         if not self.n_given_up:
             return "all pairs hold"
         count = len(self.contradictions)
-        said = f"{count:,} contradictions that share no pair"
+        said = counted(count, "contradiction", "contradictions that share no pair")
         if self.is_optimal:
             return f"{said}, so nothing less is enough"
         return f"{said}, so no less than {self.lower_bound:.6g} can be given up"

@@ -29,6 +29,7 @@ from kempe.graph.check import colour_or_explain
 from kempe.graph.colouring import colour_graph
 from kempe.problem import Colours, contradiction
 from kempe.search.threads import n_threads
+from kempe.words import counted
 
 # A short look, whose result a proof may already show to be the best; then a long one.
 SHORT, LONG = Effort(generations=3), Effort()
@@ -166,7 +167,7 @@ class _Listeners:
             from kempe.search.bar import live_bar
 
             self._bar = live_bar(None, np.inf if time_limit is None else time_limit)
-            what = f"{len(candidates.pairs):,} pairs, {n_clusters} clusters"
+            what = f"{counted(len(candidates.pairs), 'pair')}, {counted(n_clusters, 'cluster')}"
             self._task = self._bar.add_task(what, total=None, state="first clusterings")
 
     def __enter__(self) -> _Listeners:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from kempe.dask.pairs import NamedRows
 from kempe.dask.parts import Parts
+from kempe.dask.prices import SampledVariance
 from kempe.dask.rows import PartedRows
 from kempe.data_checks import check_groups
 from kempe.engine.batched import BatchedSearch, BatchedStep, Gathered, means_for_all
@@ -24,7 +25,8 @@ from kempe.search.descent import Context
 from kempe.search.first_colouring import any_colouring, first_colouring
 from kempe.search.matching import match
 from kempe.search.recorder import Recorder
-from kempe.search.result import Result, Solution, Statistics
+from kempe.search.result import BrokenPairs, Result, Solution, Statistics
+from kempe.soft_pairs import PairPrice
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +70,8 @@ class Descender:
         The rows in constraints as supernodes, and the supernode of each of them.
     settings
         Of the search.
+    pair_price
+        What breaking a soft pair of rows costs, once it is known.
     """
 
     parts: Parts
@@ -76,6 +80,7 @@ class Descender:
     gathered: Gathered
     supernode: NDArray[np.int32]
     settings: MemeticParams
+    pair_price: PairPrice | None = None
 
     @classmethod
     def of(cls, parts: Parts, named: NamedRows, n_clusters: int, settings: MemeticParams) -> Self:
@@ -105,9 +110,31 @@ class Descender:
             edges=problem.graph.edges,
             within=problem.within,
             shift=origin,
-            constraints=named.constraints,
+            constraints=named.constraints.without_soft(),
+            soft=problem.soft,
         )
         return cls(parts, named, origin, gathered, problem.supernode, settings)
+
+    def priced(self, pair_price: PairPrice, colours: Colours) -> Descender:
+        """Let soft pairs have these prices.
+
+        Parameters
+        ----------
+        pair_price
+            What a pair of rows costs.
+        colours
+            Of the supernodes, in any clustering: what all of them pay is seen from one.
+        """
+        assert self.gathered.soft is not None
+        prices = pair_price.of_supernodes(self.gathered.soft)
+        seen = np.abs(prices[self.gathered.soft.violated(prices, colours)]).sum()
+        paid = pair_price.of_broken(self.named.constraints.soft, colours[self.supernode])
+        gathered = replace(self.gathered, prices=prices, unavoidable=max(paid - float(seen), 0.0))
+        return replace(self, gathered=gathered, pair_price=pair_price)
+
+    def variance(self, rng: np.random.Generator) -> SampledVariance:
+        """Draw the rows whose variance decides about prices."""
+        return SampledVariance.of(self.parts, self.named, self.origin, self.supernode, rng)
 
     @cached_property
     def problem(self) -> Problem:
@@ -225,7 +252,7 @@ class _DescentOfAllRows:
         context = self._context
         search = BatchedSearch(self._free, context.rng, context.stopper)
         for step in search.descend(self._of.gathered, centroids, colours):
-            solution = Solution(step.colours, step.inertia, step.inertia)
+            solution = Solution(step.colours, step.inertia, step.objective)
             if self._recorder.record(solution, "descend"):
                 self._best = step
             if once or self._recorder.should_stop():
@@ -239,8 +266,12 @@ class _DescentOfAllRows:
         rest = np.zeros(1, dtype=np.int32)
         if not of.problem.is_proper(np.concatenate([colours, rest])):  # the last line of defence
             raise AssertionError("internal error: a clustering violates a cannot-link pair")
-        own = Solution(colours, best.inertia, best.inertia)
+        own = Solution(colours, best.inertia, best.objective)
         result = replace(result, solution=own, n_supernodes=of.n_supernodes)
+        if of.pair_price is not None:
+            labels = colours[of.supernode]
+            broken = BrokenPairs.of(of.named.constraints, labels, of.pair_price)
+            result = replace(result, broken=of.named.in_numbers_of_rows(broken))
         tasks = self._free.label_tasks(best, of.named.numbers, of.supernode)
         return FullClustering(result, best.means + of.origin, tasks)
 

@@ -17,7 +17,6 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
-from kempe.constraints import Constraints
 from kempe.dask.cells import summary
 from kempe.dask.descent import Descender, FullClustering
 from kempe.dask.pairs import NamedRows, named_rows
@@ -36,10 +35,13 @@ from kempe.dask.tasks import compute, library, task, tree
 from kempe.data_checks import check_squares
 from kempe.engine.kempe_kmeans import KempeKMeans as OnOneMachine
 from kempe.engine.params import MemeticParams
+from kempe.engine.pricing import Priced
 from kempe.exceptions import InfeasibleConstraintsError, Interrupted
-from kempe.problem import Centroids, Problem
+from kempe.problem import Centroids, Colours, Problem
 from kempe.search.callbacks import Callbacks
+from kempe.search.descent import Context
 from kempe.search.recorder import Recorder
+from kempe.search.result import Result
 from kempe.search.seeding import checked_centroids
 from kempe.search.stop import DiminishingReturns, MaxMutations, Patience, StoppingRule
 
@@ -75,6 +77,9 @@ class KempeKMeans(OnOneMachine):
         for everything that follows the first look at the data.
     params : MemeticParams or None, default=None
         Settings of the search.
+    confidence, soft_price
+        As for :class:`kempe.KempeKMeans`. Rows in soft pairs are gathered as those in hard ones
+        are; prices are found on summaries, also where there is but one descent.
     n_jobs : int or None, default=None
         Threads of the search on this machine. Workers use one thread for each task.
     random_state, verbose, callbacks
@@ -122,14 +127,7 @@ class KempeKMeans(OnOneMachine):
         "gather_up_to": [Interval(Integral, 0, None, closed="left")],
     }
     # Labels of rows that lie in many memories would have to come in one.
-    __metadata_request__fit: ClassVar = {
-        "ids": True,
-        "init": UNUSED,
-        "soft_must_link": UNUSED,
-        "soft_cannot_link": UNUSED,
-        "soft_must_link_confidence": UNUSED,
-        "soft_cannot_link_confidence": UNUSED,
-    }
+    __metadata_request__fit: ClassVar = {"ids": True, "init": UNUSED}
 
     def __init__(
         self,
@@ -145,6 +143,8 @@ class KempeKMeans(OnOneMachine):
         target_inertia: float | None = None,
         stop: StoppingRule | None = None,
         params: MemeticParams | None = None,
+        confidence: float | Literal["auto"] = "auto",
+        soft_price: float | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -164,6 +164,8 @@ class KempeKMeans(OnOneMachine):
             target_inertia=target_inertia,
             stop=stop,
             params=params,
+            confidence=confidence,
+            soft_price=soft_price,
             n_jobs=n_jobs,
             random_state=random_state,
             verbose=verbose,
@@ -183,8 +185,12 @@ class KempeKMeans(OnOneMachine):
         constraints: Any = None,
         sample_weight: Any = None,
         ids: Any = None,
+        soft_must_link: object = None,
+        soft_cannot_link: object = None,
+        soft_must_link_confidence: ArrayLike | None = None,
+        soft_cannot_link_confidence: ArrayLike | None = None,
     ) -> Self:
-        """Cluster the rows of ``X`` so that every constraint holds.
+        """Cluster the rows of ``X`` so that every constraint holds, but for soft ones.
 
         Parameters
         ----------
@@ -203,6 +209,12 @@ class KempeKMeans(OnOneMachine):
             Id of each row, which pairs name instead of row numbers: a Dask array, series or index
             with the parts of ``X``, or the name of a column of a data frame, which is then no
             feature.
+        soft_must_link, soft_cannot_link
+            Pairs that may be wrong, in the forms of ``must_link``: they may be broken at a price.
+            ``result_.violated`` tells which are.
+        soft_must_link_confidence, soft_cannot_link_confidence
+            Probability that they are right, above one half and below one: one for all of a kind, or
+            one for each. By default the parameter ``confidence`` holds.
 
         Returns
         -------
@@ -218,16 +230,22 @@ class KempeKMeans(OnOneMachine):
             If workers died over the same part of the data, one after the other.
         """
         self._begun = time.perf_counter()
-        if isinstance(constraints, Constraints) and constraints.soft.count:
-            raise ValueError(
-                "kempe.dask.KempeKMeans keeps every pair: pairs that may be wrong need the rows in "
-                "one memory, and kempe.KempeKMeans"
-            )
         if isinstance(ids, str):
             X, ids = _without_ids(X, ids)
         parts = Parts.of(X, sample_weight)
         self._check(parts)
-        named = named_rows(parts, must_link, cannot_link, constraints, ids)
+        named = named_rows(
+            parts,
+            must_link,
+            cannot_link,
+            constraints,
+            ids,
+            soft_must_link=soft_must_link,
+            soft_cannot_link=soft_cannot_link,
+            soft_must_link_confidence=soft_must_link_confidence,
+            soft_cannot_link_confidence=soft_cannot_link_confidence,
+        )
+        self._check_one_price(named.constraints)
         if 8 * parts.n_rows * parts.n_features <= self.gather_up_to:
             self._fit_here(parts, named)
         else:
@@ -285,13 +303,19 @@ class KempeKMeans(OnOneMachine):
 
     def _best(self, descender: Descender) -> FullClustering:
         """Search summaries and go down from there, or go down from several starts."""
-        if self.max_mutations != 0:
+        soft = descender.gathered.soft is not None
+        if self.max_mutations != 0 or soft:
             cells = summary(descender.free, int(self.n_cells))
             problem = descender.gathered.beside(cells.points, cells.weight, cells.within)
             if problem.n_supernodes >= self.n_clusters:
                 return self._searched(descender, problem)
+            if soft:
+                raise ValueError(
+                    f"soft pairs need as many different rows as clusters, {self.n_clusters}; "
+                    f"there are {problem.n_supernodes}"
+                )
         best: FullClustering | None = None
-        for rng in self._generator().spawn(self._n_searches):
+        for rng in self._generators(self._n_searches):
             start = partial(self._start, descender, rng)
             try:
                 with self._descent_recorder(descender) as recorder:
@@ -313,9 +337,29 @@ class KempeKMeans(OnOneMachine):
         return checked_centroids(self.init, (k, parts.n_features)) - origin
 
     def _searched(self, descender: Descender, problem: Problem) -> FullClustering:
-        found = self._solve(problem)
+        self._note_noise(None)
+        if problem.soft is None:
+            found = self._solve(problem)
+        else:
+            found, descender = self._searched_softly(descender, problem)
         with self._descent_recorder(descender) as recorder:
             return descender.from_search(problem, found, recorder, self._generator())
+
+    def _searched_softly(self, descender: Descender, problem: Problem) -> tuple[Result, Descender]:
+        """Search summaries at the prices that they show, which the way down on all rows keeps."""
+        sampled = descender.variance(self._generator())
+        pricing = replace(self._pricing(), variance=sampled)
+        size = len(descender.gathered)
+
+        def settle(context: Context, colours: Colours) -> Priced:
+            found = pricing.settle(context, colours)
+            whole = descender.priced(found.pair_price, found.colours[:size]).gathered
+            told = replace(found.problem, unavoidable=whole.unavoidable)
+            return replace(found, problem=told)
+
+        result, priced = self._solve_soft(problem, self.init, settle)
+        self._note_noise(priced.noise)
+        return result, descender.priced(priced.pair_price, priced.colours[:size])
 
     def _descent_recorder(self, descender: Descender) -> Recorder:
         """Make a recorder for a descent on all rows, which no number of mutations ends."""
@@ -411,6 +455,10 @@ class KempeKMeans(OnOneMachine):
         constraints: Any = None,
         sample_weight: Any = None,
         ids: Any = None,
+        soft_must_link: object = None,
+        soft_cannot_link: object = None,
+        soft_must_link_confidence: ArrayLike | None = None,
+        soft_cannot_link_confidence: ArrayLike | None = None,
         n_rows: int = 5000,
         random_state: int = 0,
         **more: Any,
@@ -424,6 +472,8 @@ class KempeKMeans(OnOneMachine):
         ----------
         X, must_link, cannot_link, constraints, sample_weight, ids
             What was passed to ``fit``.
+        soft_must_link, soft_cannot_link, soft_must_link_confidence, soft_cannot_link_confidence
+            These as well.
         n_rows
             How many rows to fetch.
         random_state
@@ -435,7 +485,17 @@ class KempeKMeans(OnOneMachine):
         if isinstance(ids, str):
             X, ids = _without_ids(X, ids)
         parts = self._new_parts(X, sample_weight)
-        named = named_rows(parts, must_link, cannot_link, constraints, ids)
+        named = named_rows(
+            parts,
+            must_link,
+            cannot_link,
+            constraints,
+            ids,
+            soft_must_link=soft_must_link,
+            soft_cannot_link=soft_cannot_link,
+            soft_must_link_confidence=soft_must_link_confidence,
+            soft_cannot_link_confidence=soft_cannot_link_confidence,
+        )
         rng = np.random.default_rng(random_state)
         sample = Sample.of(parts, self.labels_, named, n_rows, rng)
         settings = {"method": type(self).__name__, **self.get_params()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,6 +15,9 @@ from kempe.dask.tasks import compute, library, task
 from kempe.exceptions import InfeasibleConstraintsError
 from kempe.fit_arguments import as_constraints
 from kempe.graph.certificates import Clique, CriticalPairs, MustLinkPath
+from kempe.pairs import Pairs
+from kempe.search.result import BrokenPairs
+from kempe.soft_pairs import with_confidence
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,18 +39,30 @@ class NamedRows:
     def by_number(cls, parts: Parts, constraints: Constraints) -> NamedRows:
         """Find the rows that pairs of row numbers name."""
         constraints.check_rows(parts.n_rows)
-        both = (constraints.must_link, constraints.cannot_link)
-        numbers = np.unique(np.concatenate([pairs.ravel() for pairs in both])).astype(np.int64)
-        compact = [np.searchsorted(numbers, pairs) for pairs in both]
+        hard, soft = (constraints.must_link, constraints.cannot_link), constraints.soft
+        every = [pairs.ravel() for pairs in (*hard, soft.must_link, soft.cannot_link)]
+        numbers = np.unique(np.concatenate(every)).astype(np.int64)
+
+        def position(pairs: Pairs) -> Pairs:
+            return np.searchsorted(numbers, pairs)
+
         names = None if constraints.row_names is None else constraints.names_of(numbers)
-        return cls(numbers, Constraints(*compact, n_rows=numbers.size, row_names=names))
+        compact = Constraints(*map(position, hard), n_rows=numbers.size, row_names=names)
+        return cls(numbers, compact.with_soft(soft.renumbered(position)))
 
     @classmethod
-    def by_id(cls, parts: Parts, must_link: Any, cannot_link: Any, ids: Any) -> NamedRows:
+    def by_id(
+        cls, parts: Parts, must_link: Any, cannot_link: Any, ids: Any, soft: Mapping[str, Any]
+    ) -> NamedRows:
         """Find the rows that pairs of ids name, wherever they are."""
-        wanted = {name for pairs in (must_link, cannot_link) for name in _names(pairs)}
+        links = [
+            with_confidence(soft.get(name), soft.get(f"{name}_confidence"), name)[0]
+            for name in ("soft_must_link", "soft_cannot_link")
+        ]
+        every = (must_link, cannot_link, *links)
+        wanted = {name for pairs in every for name in _names(pairs)}
         numbers, names = find_ids(parts, ids, wanted)
-        constraints = Constraints.from_ids(must_link, cannot_link, ids=_objects(names))
+        constraints = Constraints.from_ids(must_link, cannot_link, ids=_objects(names), **soft)
         return cls(numbers, constraints)
 
     def told(self, error: InfeasibleConstraintsError) -> InfeasibleConstraintsError:
@@ -65,7 +81,14 @@ class NamedRows:
         """Give the pairs as numbers of rows of all the data."""
         pairs = (self.constraints.must_link, self.constraints.cannot_link)
         both = (self.numbers[each] for each in pairs)
-        return Constraints(*both, n_rows=n_rows, row_names=self._names)
+        soft = self.constraints.soft.renumbered(lambda each: self.numbers[each])
+        return Constraints(*both, n_rows=n_rows, row_names=self._names).with_soft(soft)
+
+    def in_numbers_of_rows(self, broken: BrokenPairs) -> BrokenPairs:
+        """Tell broken pairs by the numbers that rows have in all the data."""
+        pairs = self.numbers[broken.pairs]
+        names = list(zip(*(self.names_of(end) for end in pairs.T), strict=True))
+        return broken._replace(pairs=pairs, names=names)
 
     def names_of(self, numbers: NDArray[np.int64]) -> list[Any]:
         """Give what the user calls some rows: their ids as far as pairs name them, or numbers."""
@@ -80,16 +103,21 @@ class NamedRows:
 
 
 def named_rows(
-    parts: Parts, must_link: Any, cannot_link: Any, constraints: Any, ids: Any
+    parts: Parts, must_link: Any, cannot_link: Any, constraints: Any, ids: Any, **soft: Any
 ) -> NamedRows:
     """Find the rows that the arguments of ``fit`` name."""
     if ids is None:
-        return NamedRows.by_number(parts, as_constraints(must_link, cannot_link, constraints))
+        given = as_constraints(must_link, cannot_link, constraints, **soft)
+        given.soft.check_confidences()
+        return NamedRows.by_number(parts, given)
     if constraints is not None:
-        raise ValueError("pass pairs of ids as must_link and cannot_link, without constraints")
+        raise ValueError(
+            "pass pairs of ids as must_link, cannot_link, soft_must_link and soft_cannot_link, "
+            "without constraints"
+        )
     if not library().is_dask_collection(ids):
         raise TypeError("ids must be a Dask array, series or index, or the name of a column of X")
-    return NamedRows.by_id(parts, must_link, cannot_link, ids)
+    return NamedRows.by_id(parts, must_link, cannot_link, ids, soft)
 
 
 def _names(pairs: Any) -> list[Any]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from kempe.engine.batched import SMALLEST_STEP
 from kempe.search.callbacks import Callbacks
+from kempe.words import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -48,7 +49,9 @@ class ConvergenceBar(Callbacks):
 
         self._progress = live_bar(self._console, self._seconds)
         self._task = self._progress.add_task(
-            f"{self._n_rows:,} rows, {problem.n_clusters} clusters", total=None, state="first pass"
+            f"{counted(self._n_rows, 'row')}, {counted(problem.n_clusters, 'cluster')}",
+            total=None,
+            state="first pass",
         )
         self._progress.start()
 

@@ -13,7 +13,7 @@ from kempe.dask.pairs import NamedRows
 from kempe.dask.parts import Parts, delayed_parts
 from kempe.dask.tasks import compute, task
 from kempe.problem import Problem
-from kempe.search.result import Origin, Result, Solution
+from kempe.search.result import BrokenPairs, Origin, Result, Solution
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,8 +86,16 @@ class Sample:
         )
         colours = np.empty(problem.n_supernodes, dtype=np.int32)
         colours[problem.supernode] = self.labels
+        broken = None
+        pair_price = None if whole.broken is None else whole.broken.pair_price
+        if pair_price is not None:
+            broken = BrokenPairs.of(self.constraints, self.labels, pair_price)
+            if problem.soft is not None:
+                priced = problem.priced(pair_price.of_supernodes(problem.soft))
+                problem = priced.counting_all(pair_price, self.labels)
         return replace(
             whole,
+            broken=broken,
             solution=Solution.of(problem, colours),
             n_supernodes=problem.n_supernodes,
             n_edges=problem.graph.n_edges,
@@ -99,7 +107,8 @@ def _chosen_numbers(
     n_rows: int, named: NamedRows, most: int, rng: np.random.Generator
 ) -> NDArray[np.int64]:
     """Draw rows; pairs are drawn as pairs, since half of one shows nothing."""
-    pairs = np.concatenate([named.constraints.must_link, named.constraints.cannot_link])
+    given = named.constraints
+    pairs = np.concatenate([given.must_link, given.cannot_link, given.soft.stacked()[0]])
     drawn = named.numbers[rng.permutation(pairs)[: most // 4].ravel()]
     others = rng.choice(n_rows, min(n_rows, most), replace=False)
     others = others[~np.isin(others, drawn)]

@@ -34,8 +34,9 @@ from kempe.graph import CannotLinkGraph
 from kempe.problem import Centroids, Colours, Problem
 from kempe.search.descent import Context, Descent
 from kempe.search.empty import full_solution
+from kempe.soft_pairs import SoftPairs
 
-# A step that lowers the inertia by less than this share of it is none: it might be rounding.
+# A step that lowers the objective by less than this share of it is none: it might be rounding.
 SMALLEST_STEP = 1e-12
 
 
@@ -59,6 +60,11 @@ class Gathered:
         What the supernodes were made of, for messages.
     withdrawn
         Row numbers of the last supernodes, which came out of the crowd.
+    soft, prices
+        Pairs of supernodes that may be broken, if there are any, and what that costs, if it is
+        known.
+    unavoidable
+        What every clustering pays for soft pairs.
     """
 
     n_clusters: int
@@ -69,6 +75,9 @@ class Gathered:
     shift: Floats
     constraints: Constraints = field(default_factory=Constraints)
     withdrawn: Numbers = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    soft: SoftPairs | None = None
+    prices: Floats | None = None
+    unavoidable: float = 0.0
 
     @classmethod
     def empty(cls, n_clusters: int, n_features: int) -> Gathered:
@@ -114,7 +123,8 @@ class Gathered:
         everyone = np.arange(len(rows), dtype=np.int32)
         graph = self._graph(len(rows))
         merged = np.empty((0, rows.shape[1]))
-        return Problem(
+        soft = None if self.soft is None else replace(self.soft, n_supernodes=len(rows))
+        problem = Problem(
             n_clusters=self.n_clusters,
             rows=rows,
             supernode=everyone,
@@ -125,7 +135,9 @@ class Gathered:
             shift=self.shift,
             core=_core.Instance(rows, merged, everyone, weight, graph.core, 1),
             constraints=self.constraints,
+            soft=soft,
         )
+        return problem if self.prices is None else problem.priced(self.prices, self.unavoidable)
 
     def _graph(self, size: int) -> CannotLinkGraph:
         """Build the graph, which depends on the number of anchors alone, once."""
@@ -153,8 +165,8 @@ class BatchedStep:
         The other supernodes, and their colours.
     means, weight
         Mean and weight of each cluster.
-    inertia
-        Inertia of the clustering.
+    inertia, objective
+        Inertia of the clustering, and the same with the prices of broken soft pairs.
     """
 
     seen: Centroids
@@ -164,6 +176,7 @@ class BatchedStep:
     means: Centroids
     weight: Floats
     inertia: float
+    objective: float
 
 
 def means_for_all(means: Centroids, weight: Floats) -> Centroids:
@@ -199,20 +212,20 @@ class BatchedSearch:
     ) -> Iterator[BatchedStep]:
         """Hand out every clustering on the way down; the last one is a local optimum.
 
-        Each but the last lowers the inertia by a share of it, which none does for ever.
+        Each but the last lowers the objective by a share of it, which none does for ever.
         """
         last, asked = np.inf, NOTHING
         while True:
             step = self._step(gathered, centroids, colours, asked)
             yield step
-            lower = step.inertia < last * (1 - SMALLEST_STEP)
+            lower = step.objective < last * (1 - SMALLEST_STEP)
             if not lower and asked.size:
                 return
             # Only where nothing else moves any more, rows are asked for that are better off
             # elsewhere.
             asked = NOTHING if lower else step.weight
             gathered, colours, centroids = step.gathered, step.colours, step.means
-            last = min(last, step.inertia)
+            last = min(last, step.objective)
 
     def _step(
         self, gathered: Gathered, centroids: Centroids, colours: Colours, asked: Floats
@@ -258,6 +271,7 @@ class BatchedSearch:
         if fill:
             found = full_solution(problem, found).colours
         means, weight = problem.means(found)
+        inertia = problem.inertia(found, means)
         anchors = np.arange(gathered.n_clusters, dtype=np.int32)
         anchors[some] = found[len(gathered) :]
         return BatchedStep(
@@ -267,7 +281,8 @@ class BatchedSearch:
             colours=found[: len(gathered)],
             means=means_for_all(means, weight),
             weight=weight,
-            inertia=problem.inertia(found, means),
+            inertia=inertia,
+            objective=inertia + problem.price(found),
         )
 
 

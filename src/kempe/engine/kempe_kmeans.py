@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.spatial.distance import cdist
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
 
 from kempe.constraints import Constraints
 from kempe.engine.limits import nearest_within
@@ -24,12 +24,13 @@ from kempe.fit_arguments import as_constraints, constraints_of_fit
 from kempe.problem import Colours, Problem
 from kempe.search.callbacks import Callbacks
 from kempe.search.descent import Context
-from kempe.search.result import BrokenPairs
+from kempe.search.result import BrokenPairs, Result
 from kempe.search.seeding import Draw
 from kempe.search.stop import StoppingRule
 from kempe.search.threads import n_threads
 from kempe.searching import Search, SearchingClusterer
 from kempe.sizes import SizeLimits
+from kempe.soft_pairs import PairPrice, SoftLinks
 
 DEFAULTS = MemeticParams()
 
@@ -264,7 +265,7 @@ class KempeKMeans(SearchingClusterer):
         if is_labels(start):
             start = checked_labels(start, problem.n_rows, problem.n_clusters)
         if problem.soft is None:
-            self.__dict__.pop("noise_", None)  # that of an earlier fit
+            self._note_noise(None)
             self._store(X, problem, self._solve(problem, self._searcher(start)))
         else:
             self._fit_soft(X, problem, start)
@@ -278,23 +279,34 @@ class KempeKMeans(SearchingClusterer):
 
     def _fit_soft(self, X: ArrayLike, problem: Problem, start: Any) -> None:
         """Find the prices of soft pairs in the first search, and keep them in the others."""
+        result, priced = self._solve_soft(problem, start, self._pricing().settle)
+        labels = problem.labels(result.solution.colours)
+        broken = BrokenPairs.of(problem.constraints, labels, priced.pair_price)
+        self._store(X, priced.problem, replace(result, broken=broken))
+        self._note_noise(priced.noise)
+
+    def _pricing(self) -> Pricing:
         confidence = None if isinstance(self.confidence, str) else float(self.confidence)
-        pricing = Pricing(confidence, self.soft_price)
+        return Pricing(confidence, self.soft_price)
+
+    def _solve_soft(
+        self, problem: Problem, start: Any, settle_prices: Callable[[Context, Colours], Priced]
+    ) -> tuple[Result, Priced]:
+        """Search at prices that the first start settles, and all others share."""
         found: list[Priced] = []
 
         def settle(context: Context, colours: Colours) -> Priced:
             if not found:
-                found.append(pricing.settle(context, colours))
+                found.append(settle_prices(context, colours))
             return found[0]
 
         result = self._solve(problem, self._searcher(start, settle))
-        [priced] = found
-        labels = problem.labels(result.solution.colours)
-        broken = BrokenPairs.of(problem.constraints, labels, priced.pair_price)
-        self._store(X, priced.problem, replace(result, broken=broken))
-        self.__dict__.pop("noise_", None)
-        if priced.noise is not None:
-            self.noise_ = priced.noise
+        return result, found[0]
+
+    def _note_noise(self, noise: float | None) -> None:
+        self.__dict__.pop("noise_", None)  # that of an earlier fit
+        if noise is not None:
+            self.noise_ = noise
 
     def _searcher(
         self,
@@ -304,9 +316,8 @@ class KempeKMeans(SearchingClusterer):
         settings = self._settings
         return partial(
             memetic_search,
-            params=settings if self.max_mutations is None else replace(settings, agreement=0),
+            params=settings if self.max_mutations is None else _to_the_end(settings),
             init=self.init if init is None else init,
-            n_jobs=self._n_threads,
             settle_prices=settle_prices,
         )
 
@@ -320,6 +331,12 @@ class KempeKMeans(SearchingClusterer):
         size_min: ArrayLike | None = None,
         size_max: ArrayLike | None = None,
         with_fit: bool = False,
+        soft_must_link: object = None,
+        soft_cannot_link: object = None,
+        soft_must_link_confidence: ArrayLike | None = None,
+        soft_cannot_link_confidence: ArrayLike | None = None,
+        confidence: float | Literal["auto"] = "auto",
+        soft_price: float | None = None,
     ) -> NDArray[np.int32]:
         """Give the nearest cluster of each row, or the nearest ones under which pairs hold.
 
@@ -339,19 +356,38 @@ class KempeKMeans(SearchingClusterer):
             distances is the lowest that these sizes permit. Not together with pairs.
         with_fit
             Whether sizes count the rows of the fit as well, which keep their clusters.
+        soft_must_link, soft_cannot_link
+            Pairs of the same rows that may be wrong: the sum of squared distances and of the prices
+            of broken ones is the lowest, or close to it where pairs tie many rows to each other.
+        soft_must_link_confidence, soft_cannot_link_confidence
+            Probability that they are right, as for ``fit``.
+        confidence
+            Probability that a soft pair is right which does not say so itself; ``"auto"``: as
+            assumed, or estimated, when the model was fitted.
+        soft_price
+            A plain price for breaking a soft pair; by default what one cost when the model was
+            fitted, which a model that was fitted without soft pairs does not know.
 
         Raises
         ------
         InfeasibleConstraintsError
             If the pairs cannot hold, with a proof, or the sizes cannot be had.
         """
+        held = as_constraints(
+            must_link,
+            cannot_link,
+            constraints,
+            soft_must_link=soft_must_link,
+            soft_cannot_link=soft_cannot_link,
+            soft_must_link_confidence=soft_must_link_confidence,
+            soft_cannot_link_confidence=soft_cannot_link_confidence,
+        )
         if size_min is None and size_max is None:
             if with_fit:
                 raise ValueError("with_fit says which rows sizes count: give size_min or size_max")
-            pairs = {"must_link": must_link, "cannot_link": cannot_link}
-            return super().predict(X, constraints=constraints, **pairs)
-        held = as_constraints(must_link, cannot_link, constraints)
-        if held.must_link.size or held.cannot_link.size:
+            check_is_fitted(self, "cluster_centers_")
+            return self._assigned(X, held, self.price_of_new(held.soft, confidence, soft_price))
+        if held.must_link.size or held.cannot_link.size or held.soft.count:
             raise ValueError(
                 "predict takes pairs or sizes; for both, fit again with init=labels_ of all rows"
             )
@@ -362,7 +398,30 @@ class KempeKMeans(SearchingClusterer):
         assert limits is not None
         if size_min is None:  # a batch need not reach every cluster
             limits = replace(limits, least=np.zeros_like(limits.least))
-        return nearest_within(cdist(data, self.cluster_centers_, "sqeuclidean"), limits, taken)
+        return nearest_within(data, self.cluster_centers_, limits, taken, self._n_threads)
+
+    def price_of_new(
+        self,
+        soft: SoftLinks,
+        confidence: float | Literal["auto"] = "auto",
+        soft_price: float | None = None,
+    ) -> PairPrice | None:
+        """Give what breaking a soft pair costs in ``predict``; ``None`` if there is none.
+
+        Parameters
+        ----------
+        soft
+            The pairs, ``Constraints.soft``.
+        confidence, soft_price
+            As for ``predict``.
+        """
+        if not soft.count:
+            return None
+        soft.check_confidences()
+        broken = self.result_.broken
+        of_fit = None if broken is None else broken.pair_price
+        pricing = Pricing(None if isinstance(confidence, str) else confidence, soft_price)
+        return pricing.for_new_rows(of_fit, soft, plain=self.soft_price is not None)
 
     def _limits(self, n_rows: int) -> SizeLimits | None:
         return SizeLimits.of(self.size_min, self.size_max, n_rows, int(self.n_clusters))
@@ -383,3 +442,9 @@ class KempeKMeans(SearchingClusterer):
     @property
     def _settings(self) -> MemeticParams:
         return DEFAULTS if self.params is None else self.params
+
+
+@cache
+def _to_the_end(settings: MemeticParams) -> MemeticParams:
+    """Make all mutations that were asked for, whatever clusterings agree."""
+    return replace(settings, agreement=0)

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
-from scipy.optimize import Bounds, LinearConstraint, milp
 
-from kempe.engine.sequential import SequentialDescent
+from kempe import _core
+from kempe.engine.sequential import SequentialDescent, is_transport, transported
 from kempe.exceptions import InfeasibleConstraintsError
+from kempe.graph.certificates import raise_interrupt
 from kempe.graph.sizes import colour_within_or_explain
-from kempe.problem import Centroids, Colours
+from kempe.problem import Centroids, Colours, Problem
 from kempe.search.descent import Context
 from kempe.search.first_colouring import first_colouring
 from kempe.search.matching import match
 from kempe.search.seeding import starting_centroids
 from kempe.sizes import SizeLimits
+from kempe.words import counted
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ class SizedStarts:
             One that breaks limits, if it was hard to find.
         """
         problem = context.problem
-        if problem.n_supernodes == problem.n_rows and not problem.graph.n_edges:
+        if is_transport(problem):
             return cls(descent, None)
         centroids = starting_centroids(problem, "k-means++", context.rng, context.stopper)
         colours = first_colouring(context, centroids, known=proper)
@@ -64,6 +66,8 @@ class SizedStarts:
     def make(self, context: Context, colours: Colours, centroids: Centroids) -> Colours:
         """Mend a colouring near the centroids, or let the one that is known go there."""
         problem = context.problem
+        if is_transport(problem):
+            return transported(context, centroids)
         mended, excess = self.descent.repair(context, colours, centroids)
         if excess:
             assert problem.limits is not None
@@ -75,41 +79,48 @@ class SizedStarts:
 
 
 def nearest_within(
-    squares: NDArray[np.float64], limits: SizeLimits, taken: NDArray[np.int64]
+    rows: NDArray[Any],
+    centres: NDArray[Any],
+    limits: SizeLimits,
+    taken: NDArray[np.int64],
+    n_threads: int = 1,
 ) -> NDArray[np.int32]:
     """Assign rows to the nearest centres at which clusters keep their limits.
 
-    A transport problem, solved exactly: corners of its polytope are whole numbers.
+    A transport problem, solved exactly.
 
     Parameters
     ----------
-    squares
-        Squared distance of each row to each centre.
+    rows
+        Data of shape (n_rows, n_features).
+    centres
+        Of shape (n_clusters, n_features).
     limits
         Fewest and most rows of each cluster.
     taken
         Rows that each cluster has already.
+    n_threads
+        Threads, if there are many rows.
 
     Raises
     ------
     InfeasibleConstraintsError
         If the rows do not fit.
     """
-    n, k = squares.shape
-    least, most = np.maximum(limits.least - taken, 0), limits.most - taken
-    if most.min() < 0 or most.sum() < n or least.sum() > n:
-        raise InfeasibleConstraintsError(
-            f"the sizes cannot be had: {n} new rows, room for {int(np.maximum(most, 0).sum())}, "
-            f"at least {int(least.sum())} needed by {k} clusters of {limits} rows"
-        )
-    each = sparse.kron(sparse.eye_array(n), np.ones((1, k)))
-    sizes = sparse.kron(np.ones((1, n)), sparse.eye_array(k))
-    found = milp(
-        squares.ravel(),
-        bounds=Bounds(0, 1),
-        constraints=[LinearConstraint(each, 1, 1), LinearConstraint(sizes, least, most)],
+    n, k = len(rows), limits.n_clusters
+    left = SizeLimits(
+        np.maximum(limits.least - taken, 0).astype(np.int32), (limits.most - taken).astype(np.int32)
     )
-    assert found.x is not None
-    labels: NDArray[np.int32] = found.x.reshape(n, k).argmax(axis=1).astype(np.int32)
-    assert not SizeLimits(least, most).excess(np.bincount(labels, minlength=k)).any()
+    if left.most.min() < 0 or left.most.sum() < n or left.least.sum() > n:
+        room = int(np.maximum(left.most, 0).sum())
+        raise InfeasibleConstraintsError(
+            f"the sizes cannot be had: {counted(n, 'new row')}, room for {room}, "
+            f"at least {int(left.least.sum())} needed by {counted(k, 'cluster')} of "
+            f"{limits.in_words}"
+        )
+    problem = Problem.build(rows, n_clusters=k, limits=left, n_threads=n_threads)
+    centroids = np.ascontiguousarray(centres - problem.shift, dtype=np.float64)
+    stopper = _core.Stopper()
+    labels = _core.transport(problem.core, centroids, stopper)
+    raise_interrupt(stopper)
     return labels

@@ -65,7 +65,7 @@ def memetic_search(
     *,
     init: Init = "k-means++",
     plan: SearchPlan | None = None,
-    n_jobs: int = 1,
+    n_jobs: int | None = None,
     settle_prices: Callable[[Context, Colours], Priced] | None = None,
 ) -> Result:
     """Improve a population of clusterings until a stopping rule of the recorder ends the search.
@@ -84,7 +84,7 @@ def memetic_search(
         How to search this problem, for instance with another descent; by default what the
         settings plan for it.
     n_jobs
-        Threads.
+        Threads; by default as many as the kernels of the problem have.
     settle_prices
         Finds the prices of soft pairs, from a first clustering without them.
     """
@@ -107,7 +107,7 @@ def memetic_search(
         if plan.enumerates:
             return _enumerate(starts, plan, recorder, context)
         sketch = Sketch.draw(recorder.problem, rng, recorder.stopper) if sketches else None
-        _MemeticSearch(starts, plan, recorder, sketch).run(rng, n_jobs)
+        _MemeticSearch(starts, plan, recorder, sketch).run(rng, n_jobs or problem.n_threads)
         return None
 
     return recorder.follow(search)
@@ -171,7 +171,7 @@ class _MemeticSearch:
         with _threads(n_jobs) as pool, self._stopping():
             # There is always a first solution, however short the time.
             while self.recorder.best is None or not self.recorder.should_stop():
-                rngs = list(islice(children, self.plan.generation_size))
+                rngs = list(islice(children, self._generation_size))
                 tasks = self._generation(population, first, rngs)
                 first += len(rngs)
                 newcomers = self._newcomers(_side_by_side(tasks, pool, core))
@@ -189,21 +189,28 @@ class _MemeticSearch:
 
         So many as must agree are needed in any case, and are seeded quicker together.
         """
-        together = max(self.plan.generation_size, min(self.plan.agreement, SEEDED_TOGETHER))
+        together = max(self._generation_size, min(self.plan.agreement, SEEDED_TOGETHER))
         while True:
             yield from rng.spawn(together)
+
+    @property
+    def _generation_size(self) -> int:
+        """Individuals made at a time, which are no more than there are mutations for.
+
+        The first clustering of all is no mutation.
+        """
+        left = self.recorder.mutations_left + (self.recorder.best is None)
+        return min(self.plan.generation_size, left)
 
     def _generation(
         self, population: list[Solution], first: int, rngs: list[np.random.Generator]
     ) -> list[Iterator[_Milestone]]:
-        """Begin as many individuals as the mutations that are left allow."""
-        # The first clustering of all is no mutation.
-        left = self.recorder.mutations_left + (self.recorder.best is None)
+        """Begin individuals, one for each source of randomness."""
         # Divided among the individuals, so that they need not know of each other.
         budget = max(1, self.recorder.mutations_left // len(rngs))
         return [
             self._individual(self.recorder.context(rng), list(population), first + position, budget)
-            for position, rng in enumerate(rngs[:left])
+            for position, rng in enumerate(rngs)
         ]
 
     def _is_glassy(self, newcomers: list[Solution]) -> bool:

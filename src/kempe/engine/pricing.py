@@ -9,14 +9,16 @@ where nobody says, and s2 are taken from the clustering itself.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kempe.engine.sequential import SequentialDescent
 from kempe.problem import Colours, Problem
 from kempe.search.descent import Budget, Context
-from kempe.soft_pairs import PairPrice, SoftPairs
+from kempe.soft_pairs import PairPrice, SoftLinks, SoftPairs
 
 # How often pairs are wrong is seen from a clustering that hardly breaks any: at the last of these
 # prices, each reached from the one before, in units of the mean inertia of a row.
@@ -38,6 +40,10 @@ MOST_ROWS_OF_COVARIANCE = 20_000
 FEW_ROWS_OF_COVARIANCE = 500
 
 
+# Of a clustering, by so many rows at most.
+Variance = Callable[[Problem, Colours, np.random.Generator, int], float]
+
+
 @dataclass(frozen=True)
 class Pricing:
     """How soft pairs get their prices.
@@ -48,10 +54,22 @@ class Pricing:
         Probability that a pair is right which does not say so itself; ``None``: estimated.
     price
         A plain price of every pair instead; ``None``: none.
+    variance
+        Gives the variance within the clusters of a problem; other rows than those of the problem
+        may be looked at.
     """
 
     confidence: float | None = None
     price: float | None = None
+    variance: Variance | None = None
+
+    def __post_init__(self) -> None:
+        if self.confidence is not None and not 0.5 < self.confidence < 1:
+            raise ValueError(
+                f"confidence must be above one half and below one, got {self.confidence!r}"
+            )
+        if self.price is not None and not 0 < self.price < math.inf:
+            raise ValueError(f"soft_price must be positive and finite, got {self.price!r}")
 
     def settle(self, context: Context, colours: Colours) -> Priced:
         """Find the prices of the soft pairs of a problem, and a clustering at these prices.
@@ -67,6 +85,39 @@ class Pricing:
         labels = priced.problem.labels(priced.colours)
         return replace(priced, problem=priced.problem.counting_all(priced.pair_price, labels))
 
+    def for_new_rows(self, of_fit: PairPrice | None, soft: SoftLinks, *, plain: bool) -> PairPrice:
+        """Give what breaking a pair costs of rows that came after a fit, where nothing is found.
+
+        Parameters
+        ----------
+        of_fit
+            What a pair cost in the fit; ``None`` if there were no soft pairs.
+        soft
+            The pairs.
+        plain
+            Whether that was a plain price.
+        """
+        told = ~np.isnan(soft.stacked()[2])
+        if self.price is not None:
+            of_fit, plain = PairPrice(self.price, 1.0), True
+        if of_fit is None:
+            raise ValueError(
+                "the model was fitted without soft pairs, so it does not know what breaking one "
+                "costs: give a soft_price, or fit all rows again, from these labels"
+            )
+        if plain and (told.any() or self.confidence is not None):
+            raise ValueError(
+                "soft pairs have confidences, and soft_price is the price of all: give one of them"
+            )
+        if self.confidence is not None:
+            return replace(of_fit, assumed=_logit(self.confidence))
+        if not (of_fit.assumed or told.all()):
+            raise ValueError(
+                f"soft pairs do not say how sure they are ({np.count_nonzero(~told)} of "
+                f"{told.size}), and all of the fit did: give a confidence, or a soft_price"
+            )
+        return of_fit
+
     def _priced(self, context: Context, colours: Colours) -> Priced:
         soft = soft_of(context.problem)
         if self.price is not None:
@@ -80,7 +131,25 @@ class Pricing:
         elif soft.votes.any():
             noise, colours = _noise(context, colours)
             assumed = _logit(1 - noise)
-        return replace(_settled(context, colours, assumed), noise=noise)
+        variance = self.variance or effective_variance
+        return replace(_settled(context, colours, assumed, variance), noise=noise)
+
+
+def price_by(problem: Problem, colours: Colours, rng: np.random.Generator) -> PairPrice:
+    """Give the price of pairs that a clustering suggests: by its variance and what it breaks.
+
+    Parameters
+    ----------
+    problem
+        With soft pairs.
+    colours
+        The clustering.
+    rng
+        Draws rows for the covariance where there are many.
+    """
+    soft = soft_of(problem)
+    noise = _share_broken(soft, colours) if soft.votes.any() else 0.25
+    return PairPrice(2 * effective_variance(problem, colours, rng), _logit(1 - noise))
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,22 +202,27 @@ def _noise(context: Context, colours: Colours) -> tuple[float, Colours]:
             break
         stiff = replace(context, problem=problem.priced(factor * unit * soft.votes))
         colours = _improved(stiff, colours)
+    return _share_broken(soft, colours), colours
+
+
+def _share_broken(soft: SoftPairs, colours: Colours) -> float:
+    """Share of the pairs that a clustering breaks, of those that do not say how sure they are."""
     broken = soft.broken + float(np.abs(soft.votes[soft.violated(soft.votes, colours)]).sum())
     total = soft.broken + soft.kept + float(np.abs(soft.votes).sum())
-    return min((broken + PRIOR_WRONG) / (total + PRIOR_PAIRS), MOST_NOISE), colours
+    return min((broken + PRIOR_WRONG) / (total + PRIOR_PAIRS), MOST_NOISE)
 
 
-def _settled(context: Context, colours: Colours, assumed: float) -> Priced:
+def _settled(context: Context, colours: Colours, assumed: float, variance_of: Variance) -> Priced:
     """Let the variance follow the clustering, and the clustering the prices that come of it."""
     problem = context.problem
     # Of many features it takes long, and nothing that comes after it will look for better clusters.
     most = FEW_ROWS_OF_COVARIANCE if context.stopper.look() else MOST_ROWS_OF_COVARIANCE
-    variance = effective_variance(problem, colours, context.rng, most)
+    variance = variance_of(problem, colours, context.rng, most)
     priced = _at(context, colours, PairPrice(2 * variance, assumed))
     for _ in range(MOST_ROUNDS):
         if context.stopper.look():
             break
-        before, variance = variance, effective_variance(problem, priced.colours, context.rng)
+        before, variance = variance, variance_of(problem, priced.colours, context.rng, most)
         if abs(variance - before) <= SETTLED * before or context.stopper.look():
             break
         priced = _at(context, priced.colours, PairPrice(2 * variance, assumed))
@@ -173,7 +247,12 @@ def effective_variance(
     centroids, _ = problem.means(colours)
     weight = np.ones(rows.size) if problem.row_weight is None else problem.row_weight[rows]
     about = problem.rows[rows].astype(np.float64) - centroids[colours[problem.supernode[rows]]]
-    about *= np.sqrt(weight / weight.sum())[:, None]
+    return variance_of_one_dimension(about, weight)
+
+
+def variance_of_one_dimension(about: NDArray[np.float64], weight: NDArray[np.float64]) -> float:
+    """Variance along one effective dimension, of rows from which their means were subtracted."""
+    about = about * np.sqrt(weight / weight.sum())[:, None]
     inner = about.T @ about if about.shape[1] <= about.shape[0] else about @ about.T
     trace = float(np.trace(inner))
     # Divided first: squares of squares would leave the range of doubles before the data does.

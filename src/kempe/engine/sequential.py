@@ -34,7 +34,13 @@ class SequentialDescent(Descent):
         self._local = threading.local()
 
     def settle(self, context: Context, colours: Colours, centroids: Centroids) -> Colours:
-        """Improve the assignment to fixed centroids until nothing improves it any more."""
+        """Improve the assignment to fixed centroids until nothing improves it any more.
+
+        Where limits on sizes are all that keeps rows from their nearest centroids, that is solved
+        exactly, whatever the colours were.
+        """
+        if is_transport(context.problem):
+            return transported(context, centroids)
         return self._search(context.problem).settle(colours, centroids, context.stopper)
 
     def descend(self, context: Context, colours: Colours) -> Colours:
@@ -109,3 +115,14 @@ def is_ejected(problem: Problem) -> bool:
     plain = problem.soft is None and problem.limits is None
     many = problem.n_supernodes >= EJECTED_FROM and problem.n_features <= MANY_FEATURES
     return plain and many and problem.graph.n_edges >= EDGES_PER_SUPERNODE * problem.n_supernodes
+
+
+def is_transport(problem: Problem) -> bool:
+    """Whether clusters have limited sizes, and single rows in no pair go wherever there is room."""
+    single = problem.n_supernodes == problem.n_rows and problem.soft is None
+    return single and problem.limits is not None and not problem.graph.n_edges
+
+
+def transported(context: Context, centroids: Centroids) -> Colours:
+    """Assign such rows to fixed centroids at the lowest cost."""
+    return _core.transport(context.problem.core, centroids, context.stopper)

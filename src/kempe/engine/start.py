@@ -9,7 +9,7 @@ from kempe import _core
 from kempe.engine.climb import Climb
 from kempe.engine.limits import SizedStarts
 from kempe.engine.params import SearchPlan
-from kempe.engine.sequential import SequentialDescent
+from kempe.engine.sequential import SequentialDescent, is_transport, transported
 from kempe.engine.warm import checked_labels, colours_of_labels, is_labels
 from kempe.problem import Centroids, Colours, Problem
 from kempe.search.descent import Context
@@ -96,6 +96,8 @@ class Starts:
         sampled = self._is_sampled(context.problem)
         if sampled:
             centroids = refined_centroids(context.problem, centroids, context.rng, context.stopper)
+        if is_transport(context.problem):
+            return transported(context, centroids)
         if self.sized is not None:
             colours = first_colouring(context, centroids, exhaustive=exhaustive, known=self.known)
             return self.sized.make(context, colours, centroids)

@@ -7,18 +7,23 @@ from numpy.typing import NDArray
 
 from kempe import _core
 from kempe.constraints import Constraints
-from kempe.exact.assigner import ExactAssigner
 from kempe.exact.part import Floats
+from kempe.exact.soft_assignment import OpenPairs, assign_softly
 from kempe.exceptions import InfeasibleConstraintsError, NoSolutionFoundError
 from kempe.graph import CannotLinkGraph
 from kempe.graph.certificates import must_link_path, raise_interrupt
 from kempe.graph.check import colour_or_explain
+from kempe.pairs import Pairs
+from kempe.soft_pairs import PairPrice, SoftPairs, log_odds
 
 
 def assign_new_rows(
-    costs: Floats, constraints: Constraints, known: NDArray[np.int32]
+    costs: Floats,
+    constraints: Constraints,
+    known: NDArray[np.int32],
+    pair_price: PairPrice | None = None,
 ) -> NDArray[np.int32]:
-    """Give each new row the cluster that costs least where all pairs hold.
+    """Give each new row the cluster that costs least where all pairs hold, but for soft ones.
 
     Parameters
     ----------
@@ -28,6 +33,8 @@ def assign_new_rows(
         Pairs of rows; new rows have the numbers from 0, known ones those after them.
     known
         Clusters of the known rows, which keep them.
+    pair_price
+        What breaking a soft pair costs, if there are any.
 
     Raises
     ------
@@ -36,30 +43,39 @@ def assign_new_rows(
     """
     n_new, n_clusters = costs.shape
     constraints.check_rows(n_new + known.size)
-    touched = _touched(constraints, n_new)
+    pairs, together, confidence = constraints.soft.stacked()
+    touched = _known_rows(n_new, constraints.must_link, constraints.cannot_link, pairs)
     every = np.concatenate([np.arange(n_new), touched])
-    pairs = [np.searchsorted(every, p) for p in (constraints.must_link, constraints.cannot_link)]
-    supernode, size = _core.supernodes(every.size, pairs[0])
-    core, wrong = _core.cannot_link_graph(supernode, size, pairs[1])
+    must_link, cannot_link, pairs = (
+        np.searchsorted(every, some)
+        for some in (constraints.must_link, constraints.cannot_link, pairs)
+    )
+    supernode, size = _core.supernodes(every.size, must_link)
+    core, wrong = _core.cannot_link_graph(supernode, size, cannot_link)
     if wrong < 0:
         own = known[touched - n_new]
-        allowed = _allowed(supernode[n_new:], own, size, n_clusters)
         total = np.zeros((size, n_clusters))
         np.add.at(total, supernode[:n_new], costs)
-        if allowed.any(axis=1).all():
+        total[~_allowed(supernode[n_new:], own, size, n_clusters)] = np.inf
+        if np.isfinite(total).any(axis=1).all():
+            soft = SoftPairs.build(supernode, core, pairs, together, log_odds(confidence))
             stopper = _core.Stopper()
-            assigner = ExactAssigner(CannotLinkGraph(core))
-            found = assigner.solve(total, allowed=allowed, stopper=stopper).colours
+            found = assign_softly(CannotLinkGraph(core), total, _priced(soft, pair_price), stopper)
             raise_interrupt(stopper)
             if found is not None:
                 return found[supernode[:n_new]]
-    raise _explained(constraints, touched, known, n_new, n_clusters)
+    raise _explained(constraints, known, n_new, n_clusters)
 
 
-def _touched(constraints: Constraints, n_new: int) -> NDArray[np.int64]:
+def _priced(soft: SoftPairs, pair_price: PairPrice | None) -> OpenPairs:
+    prices = np.zeros(soft.first.size) if pair_price is None else pair_price.of_supernodes(soft)
+    return OpenPairs(soft.first, soft.second, prices).where(prices != 0)
+
+
+def _known_rows(n_new: int, *pairs: Pairs) -> NDArray[np.int64]:
     """Give the numbers of the known rows that are in a pair."""
-    both = np.concatenate([constraints.must_link.ravel(), constraints.cannot_link.ravel()])
-    return np.unique(both[both >= n_new]).astype(np.int64)
+    every = np.concatenate([some.ravel() for some in pairs])
+    return np.unique(every[every >= n_new]).astype(np.int64)
 
 
 def _allowed(
@@ -73,13 +89,10 @@ def _allowed(
 
 
 def _explained(
-    constraints: Constraints,
-    touched: NDArray[np.int64],
-    known: NDArray[np.int32],
-    n_new: int,
-    n_clusters: int,
+    constraints: Constraints, known: NDArray[np.int32], n_new: int, n_clusters: int
 ) -> Exception:
     """Prove that there is no clustering: that known rows keep their clusters is said by pairs."""
+    touched = _known_rows(n_new, constraints.must_link, constraints.cannot_link)
     labels = np.full(n_new + known.size, -1)
     labels[touched] = known[touched - n_new]
     both = constraints | Constraints.from_labels(labels)

@@ -127,6 +127,6 @@ class CannotLinkGraph:
 
         Then Kempe swaps connect few of the proper colourings. Costs next to nothing.
         """
-        if self.degree.max(initial=0) < n_clusters:
+        if not self.n_edges or self.degree.max(initial=0) < n_clusters:
             return False
         return bool(_core.dsatur(self.core, n_clusters)[1] >= 0)

@@ -16,6 +16,7 @@ from kempe.constraints import Constraints, RowNames
 from kempe.exceptions import Interrupted
 from kempe.graph.cannot_link import CannotLinkGraph
 from kempe.pairs import Pairs
+from kempe.words import counted
 
 # How many rows or pairs a message shows before it says "and so on".
 SHOWN = 12
@@ -141,8 +142,8 @@ class CriticalPairs:
         pairs = [f"({a}, {b})" for a, b in ends]
         needed = ", and every one of them is needed" if self.proven_minimal else ""
         return (
-            f"{len(pairs)} cannot-link pairs cannot be satisfied together with "
-            f"{self.n_clusters} clusters{needed}: {listed(', ', pairs)}"
+            f"{counted(len(pairs), 'cannot-link pair')} cannot be satisfied together with "
+            f"{counted(self.n_clusters, 'cluster')}{needed}: {listed(', ', pairs)}"
         )
 
 

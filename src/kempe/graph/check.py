@@ -24,6 +24,7 @@ from kempe.graph.colouring import Colourability, colour_graph
 from kempe.graph.critical import critical_edges
 from kempe.graph.sizes import SizeConflict, colour_within, find_conflict
 from kempe.sizes import SizeLimits
+from kempe.words import counted
 
 # Shares of the time for a check that go into bounds which are only nice to have.
 CLIQUE_SECONDS = 1.0
@@ -67,17 +68,19 @@ class FeasibilityReport:
         if self.limits is not None:
             return self._with_sizes()
         if self.feasible:
-            return f"feasible with {self.n_clusters} clusters; {self.smallest()}"
+            return f"feasible with {counted(self.n_clusters, 'cluster')}; {self.smallest()}"
         if self.certificate is None:
-            return f"not known whether {self.n_clusters} clusters suffice; {self.smallest()}"
+            suffice = counted(self.n_clusters, "cluster suffices", "clusters suffice")
+            return f"not known whether {suffice}; {self.smallest()}"
         return f"infeasible: {self.certificate}; {self.smallest()}"
 
     def _with_sizes(self) -> str:
-        asked = f"{self.n_clusters} clusters of {self.limits} rows"
+        assert self.limits is not None
+        asked = f"{counted(self.n_clusters, 'cluster')} of {self.limits.in_words}"
         if self.feasible:
             return f"feasible with {asked}"
         if self.feasible is None:
-            return f"not known whether there are {asked}"
+            return f"not known whether that can be had: {asked}"
         why = self.certificate or f"a solver has looked at all possibilities to have {asked}"
         return f"infeasible: {why}"
 
@@ -170,12 +173,12 @@ def colour_or_explain(
     if answer.core is None:
         raise_interrupt(stopper)
         raise NoSolutionFoundError(
-            f"no clustering into {n_clusters} clusters that satisfies all constraints was found in "
-            f"{time.perf_counter() - started:.1f} seconds; it may nevertheless exist"
+            f"no clustering into {counted(n_clusters, 'cluster')} that satisfies all constraints "
+            f"was found in {time.perf_counter() - started:.1f} seconds; it may nevertheless exist"
         )
     report = _infeasible(graph, constraints, n_clusters, answer.core, clique, rng, stopper)
     raise InfeasibleConstraintsError.proven(
-        f"the constraints cannot be met with {n_clusters} clusters: ",
+        f"the constraints cannot be met with {counted(n_clusters, 'cluster')}: ",
         report.certificate,
         f"; {report.smallest()}",
     )

@@ -22,6 +22,7 @@ from kempe.graph.cannot_link import CannotLinkGraph
 from kempe.graph.certificates import listed, raise_interrupt, supernodes_of
 from kempe.graph.cpsat import has_ortools, load_cp_model, solve_model
 from kempe.sizes import SizeLimits
+from kempe.words import counted
 
 Colours = NDArray[np.int32]
 
@@ -91,18 +92,21 @@ class SizeConflict:
 
     def __str__(self) -> str:
         limits, k = self.limits, self.limits.n_clusters
+        asked = f"{counted(k, 'cluster')} of {limits.in_words}"
         if self.kind == "few":
+            needed = counted(int(limits.least.sum()), "row")
             return (
-                f"{k} clusters of {limits} rows need {int(limits.least.sum())} rows, but there are "
+                f"{asked} {'needs' if k == 1 else 'need'} {needed}, but there are "
                 f"{self.n_rows}{self._nearest('size_min', self.n_rows // k)}"
             )
         if self.kind == "many":
+            room = counted(int(limits.most.sum()), "row")
             return (
-                f"{k} clusters of {limits} rows have room for {int(limits.most.sum())} rows, but "
+                f"{asked} {'has' if k == 1 else 'have'} room for {room}, but "
                 f"there are {self.n_rows}{self._nearest('size_max', -(-self.n_rows // k))}"
             )
         called = listed(", ", self._called())
-        largest = int(limits.most.max())
+        largest = counted(int(limits.most.max()), "row")
         if self.kind == "group":
             return (
                 f"{self.sizes[0]} rows are must-linked to row {called}, but no cluster may have "
@@ -111,12 +115,13 @@ class SizeConflict:
         if self.kind == "halves":
             return (
                 f"of {len(self.rows)} must-linked groups, around rows {called}, no two fit into a "
-                f"cluster of at most {largest} rows, but there are only {k} clusters"
+                f"cluster of at most {largest}, but there {'is' if k == 1 else 'are'} only "
+                f"{counted(k, 'cluster')}"
             )
         return (
             f"{len(self.rows)} must-linked groups of {', '.join(map(str, self.sizes[:12]))} rows, "
             f"around rows {called}, are cannot-linked to each other and do not fit into clusters "
-            f"of {limits} rows"
+            f"of {limits.in_words}"
         )
 
     def _nearest(self, name: str, rows: int) -> str:
@@ -150,11 +155,10 @@ def find_conflict(
     limits
         Sizes that are asked for.
     """
-    sizes = np.bincount(supernode, minlength=graph.size)
     free = graph.size == supernode.size and not graph.n_edges
 
     def conflict(kind: Any, groups: NDArray[np.integer[Any]]) -> SizeConflict:
-        first = np.unique(supernode, return_index=True)[1]
+        first, sizes = np.unique(supernode, return_index=True, return_counts=True)[1:]
         return SizeConflict(
             kind,
             tuple(first[groups].tolist()),
@@ -173,6 +177,7 @@ def find_conflict(
     if free:
         return None  # single rows in no pair go anywhere
     largest, k = int(limits.most.max()), limits.n_clusters
+    sizes = np.bincount(supernode, minlength=graph.size)
     order = np.argsort(-sizes, kind="stable")
     if sizes[order[0]] > largest:
         return conflict("group", order[:1])
@@ -267,7 +272,7 @@ def colour_within_or_explain(
     raise_interrupt(stopper)
     if answer.colours is not None:
         return answer.colours
-    asked = f"{limits.n_clusters} clusters of {limits} rows"
+    asked = f"{counted(limits.n_clusters, 'cluster')} of {limits.in_words}"
     if answer.infeasible:
         raise InfeasibleConstraintsError(
             f"the pairs cannot be satisfied by {asked}: a solver has looked at all possibilities"

@@ -18,8 +18,8 @@ from kempe.graph import CannotLinkGraph
 from kempe.proof.dual import Dual, chosen, cut_matrix
 from kempe.proof.fantope import Fantope
 from kempe.proof.nodes import Cuts
-from kempe.proof.relaxation import Relaxation, Singles
-from kempe.proof.start import LEAST_PENALTY
+from kempe.proof.relaxation import Floats, Relaxation, Singles
+from kempe.proof.start import LEAST_PENALTY, PENALTY
 
 SWEEPS = 2
 # Larger matrices are looked at less often.
@@ -42,6 +42,9 @@ class Pace:
 
     Attributes
     ----------
+    stiffness
+        Weight of the distance between the two halves at first, see ``dual_start``, times the number
+        of clusters; where that gives less than usual, the usual one is taken.
     over_relaxation
         How far beyond the projection onto the Fantope a step goes; 2 would be too far.
     look_every
@@ -57,6 +60,7 @@ class Pace:
         else what one pass makes of the last ones is taken.
     """
 
+    stiffness: float
     over_relaxation: float
     look_every: int
     separate_every: int
@@ -64,10 +68,31 @@ class Pace:
     first_bar: float
     exact: bool
 
+    def penalty(self, n_clusters: int) -> float:
+        """Give the first penalty."""
+        return max(PENALTY, self.stiffness / n_clusters)
 
-# To the end, where a bound is to close the gap; and a few dozen steps, where time is short.
-THOROUGH = Pace(1.6, look_every=25, separate_every=2, cuts_per_group=10, first_bar=0.02, exact=True)
-SWIFT = Pace(1.8, look_every=10, separate_every=1, cuts_per_group=20, first_bar=0.05, exact=False)
+
+# To the end, where a bound is to close the gap; and a few dozen steps, where time is short. With
+# few clusters a penalty ten times as large brings these much nearer; with 26 it does harm.
+THOROUGH = Pace(
+    stiffness=0.0,
+    over_relaxation=1.6,
+    look_every=25,
+    separate_every=2,
+    cuts_per_group=10,
+    first_bar=0.02,
+    exact=True,
+)
+SWIFT = Pace(
+    stiffness=9.0,
+    over_relaxation=1.8,
+    look_every=10,
+    separate_every=1,
+    cuts_per_group=20,
+    first_bar=0.05,
+    exact=False,
+)
 
 
 class Ascent:
@@ -109,6 +134,11 @@ class Ascent:
         self._pool = _core.CutPool(
             relaxation.weight, relaxation.cannot.view(np.uint8), relaxation.n_clusters
         )
+        if relaxation.limits is not None:
+            self._pool.limit_diagonal(
+                relaxation.limits.least.astype(np.float32),
+                relaxation.limits.most.astype(np.float32),
+            )
         self.penalty = start.penalty
         self._bar = pace.first_bar
         self._cliques = _core.cliques_of_size(
@@ -183,19 +213,36 @@ class Ascent:
 
     def _look(self) -> None:
         """Evaluate the bound, and keep the multipliers if it is the best."""
-        value = self.relaxation.value(self._lagged, -self.penalty)
+        value = self.relaxation.value(self._lagged, -self.penalty, self._diagonal())
         if value > self.value:
             self.value = value
             if self.steps:
                 self.best = self._dual()
         self.history.append(self.value)
 
+    def _diagonal(self) -> Floats | None:
+        """Multipliers of the diagonal, where sizes are limited."""
+        if self.relaxation.limits is None:
+            return None
+        # Of cuts that became the same, the pool has one, but the first matrix all of them.
+        slack = self._slack(self._cuts()) if self.steps else self.best.slack.astype(np.float64)
+        return slack.diagonal()
+
+    def _cuts(self) -> Cuts:
+        centres, offsets, members, multipliers = self._pool.arrays()
+        return Cuts(centres, offsets, members, multipliers * self.penalty)
+
+    def _slack(self, cuts: Cuts) -> Floats:
+        return cut_matrix(cuts, self.relaxation.weight) - self.penalty * self._lagged
+
     def _dual(self) -> Dual:
         """Multipliers that make up the matrix exactly, whatever the sweeps have rounded."""
-        centres, offsets, members, multipliers = self._pool.arrays()
-        cuts = Cuts(centres, offsets, members, multipliers * self.penalty)
-        slack = cut_matrix(cuts, self.relaxation.weight) - self.penalty * self._lagged
+        cuts = self._cuts()
+        slack = self._slack(cuts)
+        diagonal = slack.diagonal().copy()
         np.maximum(slack, 0.0, out=slack, where=~self.relaxation.cannot)
+        if self.relaxation.limits is not None:
+            np.fill_diagonal(slack, diagonal)
         return Dual(slack.astype(np.float32), cuts, self._nearest.copy(), self.penalty)
 
     def _separate(self) -> None:
@@ -222,7 +269,7 @@ class Ascent:
         self._fantope.tolerance = max(ACCURACY * min(primal, dual), 1e-5)
         if primal > RISE_AT * dual:
             factor = FACTOR
-        elif dual > FALL_AT * primal and self.penalty > LEAST_PENALTY * self.relaxation.total:
+        elif dual > FALL_AT * primal and self.penalty > LEAST_PENALTY * self.relaxation.magnitude:
             factor = 1 / FACTOR
         else:
             return

@@ -90,9 +90,9 @@ class Bundle:
         """Give the next prices, and remember the shares of the sets."""
         with np.errstate(all="ignore"):  # a step that overflows is none
             self.shares = self._solved(self.values(prices), t)
+            uncovered = 1.0 - np.asarray(self.members.T @ self.shares)
+            moved = np.maximum(prices + t * self._metric * uncovered, 0.0)
         self._age = np.where(self.shares > LEAST_SHARE, 0, self._age + 1)
-        uncovered = 1.0 - np.asarray(self.members.T @ self.shares)
-        moved = np.maximum(prices + t * self._metric * uncovered, 0.0)
         return moved if np.isfinite(moved).all() else prices
 
     def _solved(self, values: Floats, t: float) -> Floats:

@@ -23,17 +23,20 @@ from kempe.proof.certificate import Method, OptimalityCertificate, Verification,
 from kempe.proof.checking import prove
 from kempe.proof.checking.rounding import LIGHTEST
 from kempe.proof.incumbent import Incumbent
-from kempe.proof.nodes import Part
+from kempe.proof.nodes import Part, SoftPairs
 from kempe.proof.parts import groups_bounded_in, part_size, part_tree
 from kempe.proof.presolve import Merged, presolve_problem
 from kempe.proof.price_proof import ROOMS, PriceProof, effective_dimension
 from kempe.proof.progress import ProofCallbackList, ProofCallbacks, ProofState, display
 from kempe.proof.relaxation import Data
 from kempe.proof.slowdown import Slowdown
+from kempe.proof.soft import priced_pairs, with_prices
 from kempe.proof.stratified import Strata
+from kempe.proof.terms import PricedPairs, Terms
 from kempe.proof.tree import Tree, libraries
 from kempe.search.threads import n_threads
 from kempe.sizes import SizeLimits
+from kempe.soft_pairs import PairPrice
 
 # With more groups than this, after the presolve, some ten matrices of that size would take more
 # than a few gigabytes; with more supernodes than that, so would the presolve.
@@ -50,8 +53,13 @@ PRICE_SHARE, PRICE_TRIAL, FEW_DIMENSIONS, PARTS_FROM = 0.9, 0.05, 6.0, 0.02
 # A matrix of more groups than this takes minutes for what prices may do in seconds: they come first
 # where there are few dimensions, for this share of the time.
 PRICED_FIRST, FIRST_SHARE = 3500, 0.25
+# Of the time there is, what exchanges between parts may take.
+EVENING_SHARE = 0.03
 # Seconds after the limit in which parts are still begun: some bound is better than none.
 GRACE = 0.2
+# Seconds that dealing a group into parts takes; and those that the checker takes for a row and for
+# a pair, whatever is proven.
+DEAL_SECONDS, ROW_SECONDS, PAIR_SECONDS = 1e-6, 6e-7, 3.5e-7
 
 
 def certify(
@@ -60,11 +68,14 @@ def certify(
     *,
     must_link: object = None,
     cannot_link: object = None,
+    soft_must_link: object = None,
+    soft_cannot_link: object = None,
     constraints: Constraints | None = None,
     n_clusters: int | None = None,
     sample_weight: ArrayLike | None = None,
     size_min: ArrayLike | None = None,
     size_max: ArrayLike | None = None,
+    soft_price: float | None = None,
     time_limit: float | None = 60.0,
     gap: float = 1e-4,
     n_jobs: int | None = None,
@@ -87,14 +98,20 @@ def certify(
         ``KempeKMeans`` comes first, for half of the time at most.
     must_link, cannot_link, constraints
         The pairs that the labels obey, as in ``KempeKMeans.fit``.
+    soft_must_link, soft_cannot_link
+        Pairs that the labels may break, at a price; confidences are given in ``constraints``.
     n_clusters
         Number of clusters; by default that of the labels.
     sample_weight
         Weight of each row; all 1 by default.
     size_min, size_max
         Fewest and most rows of a cluster, as in ``KempeKMeans``; by default those of a model. The
-        labels keep these limits. The bound holds for all clusterings, so for those within limits,
-        too; it knows nothing of what limits cost, and the gap is never smaller than that.
+        labels keep these limits, and the bound is one on the clusterings that do. Where data is too
+        large for one matrix, it is one on all clusterings, and knows nothing of what limits cost.
+    soft_price
+        What breaking a soft pair costs that says nothing of its confidence. By default what it cost
+        a model, or what the labels suggest by the rule of ``KempeKMeans``. With soft pairs the
+        bound is one on the inertia and the prices of broken pairs together.
     time_limit
         Seconds of wall time, ``None`` for no limit.
     gap
@@ -135,24 +152,27 @@ def certify(
     rows: NDArray[np.float64] = check_array(X, dtype=np.float64, order="C")
     weights = _check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True)
     _check_weights(weights)
-    pairs = as_constraints(must_link, cannot_link, constraints)
-    if pairs.soft.count:
-        raise ValueError(
-            f"certify bounds the inertia, and {pairs.soft.count} of these pairs have a price "
-            "instead: give those that hold as must_link and cannot_link"
-        )
+    pairs = as_constraints(
+        must_link,
+        cannot_link,
+        constraints,
+        soft_must_link=soft_must_link,
+        soft_cannot_link=soft_cannot_link,
+    )
     rng = np.random.default_rng(int(check_random_state(random_state).randint(2**31 - 1)))
     given, k = _labels(labels, n_clusters, rows.shape[0])
     if size_min is None and size_max is None:
         size_min, size_max = (getattr(labels, name, None) for name in ("size_min", "size_max"))
     limits = SizeLimits.of(size_min, size_max, rows.shape[0], k)
     problem = Problem.build(rows, pairs, n_clusters=k, sample_weight=weights, limits=limits)
+    price = _price_of(labels)
     if given is None:
-        given = _searched(problem, rows, n_jobs, rng, stopper)
+        given, price = _searched(problem, rows, n_jobs, rng, stopper, soft_price)
     _check_labels(problem, given)
+    soft = priced_pairs(problem, given, price, soft_price, rng) if pairs.soft.count else None
     own = [callbacks] if isinstance(callbacks, ProofCallbacks) else list(callbacks or ())
     heard = ProofCallbackList([*own, *display(verbose, time_limit, gap)])
-    proof = _Proof(problem, given, gap, n_threads(n_jobs), rng, stopper, heard)
+    proof = _Proof(problem, given, gap, n_threads(n_jobs), rng, stopper, heard, soft)
     try:
         proof.run()
         certificate = proof.certificate(rows)
@@ -189,7 +209,8 @@ def _searched(
     n_jobs: int | None,
     rng: np.random.Generator,
     stopper: _core.Stopper,
-) -> NDArray[np.int32]:
+    soft_price: float | None,
+) -> tuple[NDArray[np.int32], PairPrice | None]:
     is_large = problem.n_supernodes > WHOLE_UP_TO
     share = (LARGE_SEARCH_SHARE if is_large else SEARCH_SHARE) * stopper.remaining
     limit = None if np.isinf(share) else max(share, 1e-3)
@@ -198,13 +219,19 @@ def _searched(
         min(problem.n_clusters, rows.shape[0]),
         size_min=None if sizes is None else sizes.least,
         size_max=None if sizes is None else sizes.most,
+        soft_price=soft_price,
         n_jobs=n_jobs,
         time_limit=limit,
         random_state=int(rng.integers(2**31 - 1)),
     )
     model.fit(rows, constraints=problem.constraints, sample_weight=problem.row_weight)
-    labels: NDArray[np.int32] = model.labels_
-    return labels
+    return model.labels_, _price_of(model)
+
+
+def _price_of(model: Any) -> PairPrice | None:
+    """Give what a soft pair cost a fitted model; ``None`` if it is no model or had none."""
+    broken = getattr(getattr(model, "result_", None), "broken", None)
+    return None if broken is None else broken.pair_price
 
 
 def _check_weights(weights: NDArray[np.float64]) -> None:
@@ -231,9 +258,9 @@ def _check_labels(problem: Problem, labels: NDArray[np.int32]) -> None:
             raise ValueError(f"the labels violate the {name} pair ({a}, {b})")
 
 
-def _check_seconds(n_groups: int) -> float:
+def _check_seconds(n_groups: int, n_soft: int = 0) -> float:
     """Estimate how long the check of a node takes."""
-    return 2e-3 + 2e-10 * n_groups**3
+    return 2e-3 + 2e-10 * n_groups**3 + 2e-6 * n_soft
 
 
 def _first_seconds(n_groups: int) -> float:
@@ -253,11 +280,15 @@ class _Proof:
         rng: np.random.Generator,
         stopper: _core.Stopper,
         callbacks: ProofCallbacks,
+        soft: SoftPairs | None = None,
     ) -> None:
         assert problem.row_weight is not None
-        self._problem = problem
+        self._problem = problem if soft is None else with_prices(problem, soft)
+        self._soft = soft
         self._data = Data.centred(problem.rows, problem.row_weight)
-        self._incumbent = Incumbent(problem, self._data, labels, rng, stopper)
+        scaled = None if soft is None else PricedPairs.scaled(soft, self._data.unit)
+        self._incumbent = Incumbent(self._problem, self._data, labels, rng, stopper, scaled)
+        self._terms = Terms.of(self._data.heavy.weight, problem.limits, scaled)
         self._gap = gap
         self._n_jobs = n_jobs
         self._rng = rng
@@ -265,6 +296,10 @@ class _Proof:
         self._callbacks = callbacks
         self._started = time.perf_counter()
         self._slowdown = Slowdown()
+        pairs = problem.constraints
+        n_pairs = len(pairs.must_link) + len(pairs.cannot_link)
+        # What a check takes even if there is nothing to be proven.
+        self._reading = ROW_SECONDS * problem.n_rows + PAIR_SECONDS * n_pairs
         self._history: list[tuple[float, float, float]] = []
         self._trees: list[tuple[NDArray[np.int64], Tree]] = []
         self._merged = Merged.nothing(problem)
@@ -287,7 +322,9 @@ class _Proof:
             else:
                 if whole.size > PRICED_FIRST:
                     self._price(FIRST_SHARE, 0.0)
-                if self._priced is None or self._priced.gap > self._gap:
+                # What prices of groups prove knows nothing of limits and soft pairs.
+                closed = self._priced is not None and self._priced.gap <= self._gap
+                if not closed or self._terms is not None:
                     self._trees.append((np.arange(self._problem.n_rows), whole))
                     whole.grow(self._n_jobs)
         except KeyboardInterrupt:
@@ -313,6 +350,7 @@ class _Proof:
             self._should_stop,
             self._report,
             self._stopper,
+            terms=self._terms,
         )
 
     def _price(self, few: float, many: float) -> None:
@@ -348,13 +386,15 @@ class _Proof:
         """
         n_groups, k = self._problem.n_supernodes, self._problem.n_clusters
         slowdown = self._slowdown()
+        grace = self._stopper.child(self._stopper.remaining + GRACE, overtime=True)
+        if grace.remaining < slowdown * DEAL_SECONDS * n_groups + self._check_time():
+            return
         size = part_size(n_groups, k, self._stopper.remaining / slowdown)
         parts = self._strata(-(-n_groups // size)).rows(self._problem)
         first, check = slowdown * _first_seconds(size), slowdown * _check_seconds(size)
-        grace = self._stopper.child(self._stopper.remaining + GRACE, overtime=True)
         for number, rows in enumerate(parts):
             to_come = len(parts) - number
-            overhead = to_come * first + len(parts) * check
+            overhead = to_come * first + len(parts) * check + slowdown * self._reading
             left = max(0.0, self._stopper.remaining - overhead)
             share = self._stopper.child(first + left / to_come)
             if self._ended or grace.look() or grace.remaining < self._check_time() + first + check:
@@ -377,7 +417,10 @@ class _Proof:
         weight, sums = self._data.heavy.sums(self._problem.supernode, self._problem.n_supernodes)
         means = sums / np.where(weight > 0, weight, 1.0)[:, None]
         row = np.unique(self._problem.supernode, return_index=True)[1]
-        return Strata.of(means, self._incumbent.labels[row], n_parts, self._rng)
+        colours = self._incumbent.labels[row]
+        limit = self._stopper.child(EVENING_SHARE * self._stopper.remaining)
+        strata = Strata.of(means, colours, n_parts, self._rng)
+        return strata.evened(means, weight, colours, limit.look)
 
     def _any_of(self, share: _core.Stopper) -> Callable[[], bool]:
         return lambda: share.look() or self._should_stop()
@@ -388,7 +431,7 @@ class _Proof:
             self._note()
 
     def _note(self) -> None:
-        inertia = self._incumbent.inertia * self._data.unit
+        inertia = self._incumbent.objective * self._data.unit
         bound = min(self._bound() * self._data.unit, inertia)
         elapsed = time.perf_counter() - self._started
         if not self._history or self._history[-1][1:] != (bound, inertia):
@@ -411,9 +454,10 @@ class _Proof:
 
     def _check_time(self) -> float:
         if self._priced is not None and self._priced.bound > self._bound_of_trees():
-            return self._priced.check_seconds
-        work = sum(tree.n_nodes * _check_seconds(tree.size) for _, tree in self._trees)
-        return self._slowdown() * work
+            return self._priced.check_seconds + self._slowdown() * self._reading
+        n_soft = 0 if self._soft is None else len(self._soft.pairs)
+        work = sum(tree.n_nodes * _check_seconds(tree.size, n_soft) for _, tree in self._trees)
+        return self._slowdown() * (work + self._reading)
 
     def _bounded(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """Those rows whose weight was not too small to compute with."""
@@ -428,20 +472,23 @@ class _Proof:
         inputs = X, problem.row_weight, pairs.must_link, pairs.cannot_link, problem.n_clusters
         sizes = None if problem.limits is None else (problem.limits.least, problem.limits.most)
         with libraries().limit(limits=self._n_jobs):
-            method, parts, proven = self._proven(lambda parts: prove(*inputs, labels, parts, sizes))
+            method, parts, proven = self._proven(
+                lambda parts: prove(*inputs, labels, parts, sizes, self._soft)
+            )
         seconds = time.perf_counter() - self._started
-        self._history.append((seconds, proven.lower_bound, proven.inertia))
+        self._history.append((seconds, proven.lower_bound, proven.objective))
         return OptimalityCertificate(
             labels=labels,
             n_clusters=problem.n_clusters,
             parts=parts,
             lower_bound=proven.lower_bound,
             inertia=proven.inertia,
-            data_hash=data_hash(*inputs, sizes),
+            data_hash=data_hash(*inputs, sizes, self._soft),
             gap_wanted=self._gap,
             history=np.array(self._history),
             seconds=seconds,
             method=method,
+            soft=self._soft,
         )
 
     def _proven(

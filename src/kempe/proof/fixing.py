@@ -7,8 +7,9 @@ import numpy as np
 from kempe.proof.dual import Dual, cut_matrix
 from kempe.proof.facts import Pair
 from kempe.proof.relaxation import Relaxation
+from kempe.proof.terms import HEAVIER
 
-# A fixing must survive the rounding errors of whoever checks it, relative to all sums of squares.
+# A fixing must survive the rounding errors of whoever checks it, relative to the matrix.
 MARGIN = 1e-8
 
 
@@ -19,11 +20,14 @@ def fixed_apart(relaxation: Relaxation, dual: Dual, inertia: float) -> tuple[Pai
     is at least sqrt(w_i w_j) over the weight of all groups that are apart from neither.
     """
     weight = relaxation.weight
+    if relaxation.terms is not None and weight.max() > HEAVIER * weight.min():
+        return ()  # multipliers of light groups are so large that rounding hides the gain
     free = (~relaxation.cannot).astype(np.float64)
     heaviest = (free * weight) @ free.T
     gain = 2 * dual.slack * np.sqrt(np.outer(weight, weight)) / np.maximum(heaviest, weight.min())
-    value = relaxation.value(dual.slack - cut_matrix(dual.cuts, weight), 1.0)
-    settled = gain >= max(inertia - value, 0.0) + MARGIN * relaxation.total
+    correction = dual.slack - cut_matrix(dual.cuts, weight)
+    value = relaxation.value(correction, 1.0, dual.slack.diagonal().astype(np.float64))
+    settled = gain >= max(inertia - value, 0.0) + MARGIN * relaxation.magnitude
     pairs = np.argwhere(np.triu(settled & ~relaxation.cannot, 1))
     rows = relaxation.first_row
     return tuple((int(rows[i]), int(rows[j])) for i, j in pairs)

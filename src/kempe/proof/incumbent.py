@@ -17,6 +17,7 @@ from kempe.exceptions import InfeasibleConstraintsError, NoSolutionFoundError
 from kempe.problem import Problem
 from kempe.proof.facts import Facts
 from kempe.proof.relaxation import Data, Relaxation, Singles
+from kempe.proof.terms import PricedPairs
 from kempe.search.descent import Context
 from kempe.search.empty import full_solution
 
@@ -41,6 +42,15 @@ class Incumbent:
         Randomness of searches.
     stopper
         Ends searches early.
+    prices
+        Soft pairs, in the unit of the scaled data.
+
+    Attributes
+    ----------
+    labels
+        The best so far.
+    objective
+        Their inertia and the prices of soft pairs that they break, in the unit of the scaled data.
     """
 
     is_whole = True
@@ -52,11 +62,13 @@ class Incumbent:
         labels: NDArray[np.int32],
         rng: np.random.Generator,
         stopper: _core.Stopper,
+        prices: PricedPairs | None = None,
     ) -> None:
         self.labels = labels
-        self.inertia = data.inertia(labels)
+        self._prices = prices
         self._problem = problem
         self._data = data
+        self.objective = self._objective(labels)
         self._rng = rng
         self._stopper = stopper
         self._descent = SequentialDescent()
@@ -101,10 +113,14 @@ class Incumbent:
         limits = self._problem.limits
         if limits is not None and limits.excess(limits.sizes_of(labels)).any():
             return
-        inertia = self._data.inertia(labels)
+        objective = self._objective(labels)
         with self._lock:
-            if inertia < self.inertia * (1 - LEAST_GAIN):
-                self.labels, self.inertia = labels, inertia
+            if objective < self.objective * (1 - LEAST_GAIN):
+                self.labels, self.objective = labels, objective
+
+    def _objective(self, labels: NDArray[np.int32]) -> float:
+        inertia = self._data.inertia(labels)
+        return inertia if self._prices is None else inertia + self._prices.broken(labels)
 
     def _descend(self, colours: NDArray[np.int32]) -> None:
         context = Context(self._problem, self._rng, self._stopper)
@@ -112,6 +128,8 @@ class Incumbent:
         self.offer(self._problem.labels(full_solution(self._problem, lower).colours))
 
     def _search(self, constraints: Constraints, n_groups: int, **settings: Any) -> None:
+        if self._prices is not None:  # it would choose prices of its own
+            return
         k, limits = min(self._problem.n_clusters, n_groups), self._problem.limits
         if limits is not None:
             if k < limits.n_clusters:
@@ -143,7 +161,7 @@ class PartIncumbent:
 
     def __init__(self, data: Data, labels: NDArray[np.int32]) -> None:
         self.labels = labels
-        self.inertia = data.inertia(labels)
+        self.objective = data.inertia(labels)
 
     def round(self, relaxation: Relaxation, Y: Singles) -> None:
         """Do nothing."""

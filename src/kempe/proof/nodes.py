@@ -109,7 +109,8 @@ class Multipliers:
     Attributes
     ----------
     slack : float32 array of shape (N, N)
-        Symmetric; not negative, unless the two groups are apart.
+        Symmetric; not negative, unless the two groups are apart. Where sizes are limited, the
+        diagonal may be anything.
     cuts
         The cuts.
     scale
@@ -121,6 +122,30 @@ class Multipliers:
     slack: NDArray[np.float32]
     cuts: Cuts = field(default_factory=Cuts.none)
     scale: float = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class SoftPairs:
+    """Pairs that may be broken, and what that costs.
+
+    Attributes
+    ----------
+    pairs : int64 array of shape (m, 2)
+        Row numbers.
+    together : bool array of shape (m,)
+        Whether each should be together; else apart.
+    prices : float64 array of shape (m,)
+        What each costs where it is not as it should be, in the unit of the inertia.
+    """
+
+    pairs: NDArray[np.int64]
+    together: NDArray[np.bool_]
+    prices: NDArray[np.float64]
+
+    @classmethod
+    def none(cls) -> SoftPairs:
+        """No pairs."""
+        return cls(np.empty((0, 2), dtype=np.int64), np.empty(0, dtype=bool), np.empty(0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,7 +191,7 @@ class Node:
         - ``"split"``: the two children are given ``pair`` together and apart.
         - ``"few"``: there are at most k groups of positive weight, each a cluster of its own.
         - ``"contradiction"``: there are none. The ``witness`` is k + 1 rows pairwise apart, or two
-          rows that are both together and apart.
+          rows that are both together and apart, or empty where limits on sizes leave none.
         - ``"prices"``: by ``prices``.
     together, apart
         Pairs of rows given by the parent.

@@ -23,19 +23,16 @@ from kempe.proof.presolve import presolve
 from kempe.proof.relaxation import Data
 from kempe.proof.tree import Tree
 
-# Groups in a part: enough to make the loss small, few enough for a bound within seconds. Where
-# there are ENOUGH the loss, about 0.35 over the groups of a cluster, is some tenths of a per cent;
-# what larger parts lack by being bounded less well is more.
+# Groups in a part: enough for it to look like the whole, few enough for a bound within seconds.
 LARGEST_PART = 2500
-SMALLEST_PART, ENOUGH = 100, 400
-GROUPS_PER_CLUSTER, ENOUGH_PER_CLUSTER = 4, 120
-# Seconds that a good bound takes, for each pair of groups.
-SECONDS_PER_PAIR = 1e-5
-
-
-def seconds_needed(n_groups: int) -> float:
-    """Estimate how long a good bound takes."""
-    return SECONDS_PER_PAIR * n_groups**2
+SMALLEST_PART = 100
+GROUPS_PER_CLUSTER = 4
+# The best part sizes that were measured follow this factor times the root of k seconds per group:
+# 400 at 6 ms and k = 3, 1,400 to 2,000 at 15 ms and k = 26. Smaller parts differ more from the
+# whole; with larger ones time is up before their bound is tight.
+BEST_FACTOR = 2950.0
+# Seconds for each pair of groups: of a good bound, and of a first one of a part.
+SECONDS_PER_PAIR, LEAST_PER_PAIR = 1e-5, 4e-6
 
 
 def groups_bounded_in(seconds: float) -> float:
@@ -46,9 +43,9 @@ def groups_bounded_in(seconds: float) -> float:
 def part_size(n_groups: int, n_clusters: int, seconds: float) -> int:
     """Choose how many groups a part has: as many as leave time for all parts."""
     least = max(SMALLEST_PART, GROUPS_PER_CLUSTER * n_clusters)
-    affordable = seconds / (SECONDS_PER_PAIR * n_groups)
-    enough = max(ENOUGH, ENOUGH_PER_CLUSTER * n_clusters)
-    return math.ceil(max(least, min(affordable, enough, LARGEST_PART)))
+    each = seconds / n_groups
+    affordable, best = each / LEAST_PER_PAIR, BEST_FACTOR * math.sqrt(n_clusters * each)
+    return math.ceil(max(least, min(affordable, best, LARGEST_PART)))
 
 
 def part_tree(

@@ -82,10 +82,15 @@ class Merged:
         log, witness = _deduced(problem.graph, row, problem.n_clusters, stopper)
         if witness:
             return cls(problem.supernode, problem.graph.edges, log, witness)
+        if not log:
+            return cls.nothing(problem)
         into = merged_groups(problem.supernode[as_pairs(_pairs(log, "together"))], row.size)
         apart = problem.supernode[as_pairs(_pairs(log, "apart"))]
         edges = np.sort(into[np.concatenate([problem.graph.edges, apart])], axis=1)
-        return cls(into[problem.supernode], np.unique(edges, axis=0), log)
+        # One number stands for a pair, and sorts many times faster.
+        keys = np.unique(edges[:, 0].astype(np.int64) << 32 | edges[:, 1])
+        distinct = np.column_stack([keys >> 32, keys & (2**32 - 1)]).astype(np.int32)
+        return cls(into[problem.supernode], distinct, log)
 
     @property
     def n_groups(self) -> int:

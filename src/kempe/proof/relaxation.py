@@ -18,9 +18,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
-from scipy.sparse.linalg import LinearOperator, eigsh
+from scipy.sparse.linalg import LinearOperator, eigsh, norm
 
 from kempe.proof.facts import Facts
+from kempe.proof.terms import DiagonalLimits, Terms
 
 # Above this size eigenvalues are computed by Lanczos iterations.
 DENSE_UP_TO = 1200
@@ -124,9 +125,13 @@ class Relaxation:
         Which of them are apart.
     total
         Weighted sum of squares of all rows.
+    terms
+        What limits on sizes and soft pairs add; ``None`` where there are neither.
     """
 
-    def __init__(self, data: Data, facts: Facts, n_clusters: int) -> None:
+    def __init__(
+        self, data: Data, facts: Facts, n_clusters: int, terms: Terms | None = None
+    ) -> None:
         weight, total = data.sums(facts.group, facts.n_groups)
         self.facts = facts
         self.n_clusters = n_clusters
@@ -134,7 +139,9 @@ class Relaxation:
         self.weight = weight[self.active]
         self.factor = total[self.active] / np.sqrt(self.weight)[:, None]
         self.unit = np.sqrt(self.weight / self.weight.sum())
-        self.cannot = np.ascontiguousarray(facts.cannot[np.ix_(self.active, self.active)])
+        self.terms = terms.at(facts, self.active, self.weight) if terms else None
+        cannot = self.terms.cannot if self.terms else facts.cannot[np.ix_(self.active, self.active)]
+        self.cannot = np.ascontiguousarray(cannot)
         self.total = data.total
 
     @property
@@ -144,8 +151,23 @@ class Relaxation:
 
     @property
     def within(self) -> float:
-        """Inertia of the groups as clusters."""
-        return self.total - float((self.factor**2).sum())
+        """Inertia of the groups as clusters, and what every clustering pays for soft pairs."""
+        return self.total - float((self.factor**2).sum()) + self.fixed
+
+    @property
+    def limits(self) -> DiagonalLimits | None:
+        """Limits of the diagonal of Y, if there are any."""
+        return self.terms.limits if self.terms else None
+
+    @property
+    def fixed(self) -> float:
+        """What every clustering pays for soft pairs."""
+        return self.terms.fixed if self.terms else 0.0
+
+    @cached_property
+    def magnitude(self) -> float:
+        """Sum of squares of all rows, and how large the matrix of costs is."""
+        return self.total + (float(norm(self.terms.cost)) if self.terms else 0.0)
 
     @property
     def first_row(self) -> NDArray[np.intp]:
@@ -161,8 +183,14 @@ class Relaxation:
 
     @cached_property
     def gram(self) -> Floats:
-        """The matrix G."""
-        return self.factor @ self.factor.T
+        """The matrix G, less what undecided soft pairs cost."""
+        gram = self.factor @ self.factor.T
+        return gram - self.terms.cost.toarray() if self.terms else gram
+
+    def apply(self, vectors: Floats) -> Floats:
+        """Multiply vectors by that matrix."""
+        image = self.factor @ (self.factor.T @ vectors)
+        return image - self.terms.cost @ vectors if self.terms else image
 
     def colours(self, labels: NDArray[np.integer]) -> NDArray[np.intp]:
         """Clusters of the groups, from those of the rows, without gaps."""
@@ -175,8 +203,13 @@ class Relaxation:
         own = np.maximum(Z.diagonal(), np.finfo(np.float32).tiny)
         return 2 * Z / np.add.outer(own, own)
 
-    def value(self, correction: Singles | Floats, scale: float) -> float:
-        """Lower bound on the inertia that M = G + scale * correction proves."""
+    def value(
+        self, correction: Singles | Floats, scale: float, diagonal: Floats | None = None
+    ) -> float:
+        """Lower bound on the inertia that M = G + scale * correction proves.
+
+        With limits on sizes, the diagonal of S proves more.
+        """
         if self.n_clusters == 1:
             largest = 0.0
         elif self.size <= DENSE_UP_TO:
@@ -185,7 +218,11 @@ class Relaxation:
             largest = self._largest_sparse(correction, scale)
         u = self.unit
         level = float(((u @ self.factor) ** 2).sum() + scale * float(u @ (correction @ u)))
-        return self.total - level - largest
+        if self.terms is not None:
+            level -= float(u @ (self.terms.cost @ u))
+            if self.limits is not None and diagonal is not None:
+                level -= self.limits.gain(diagonal)
+        return self.total + self.fixed - level - largest
 
     def _largest_dense(self, correction: Singles | Floats, scale: float) -> float:
         """Sum of the k - 1 largest eigenvalues of P M P."""
@@ -203,7 +240,7 @@ class Relaxation:
             overwrite_a=True,
             check_finite=False,
         )
-        return float(values.sum())
+        return self._summed(values)
 
     def _largest_sparse(self, correction: Singles | Floats, scale: float) -> float:
         """Compute the same by Lanczos iterations, which need no copy of the matrix."""
@@ -212,7 +249,7 @@ class Relaxation:
         def apply(vector: Floats) -> Floats:
             vector = vector.ravel() - u * (u @ vector.ravel())
             single = vector.astype(correction.dtype)
-            image = self.factor @ (self.factor.T @ vector) + scale * (correction @ single)
+            image = self.apply(vector) + scale * (correction @ single)
             return np.asarray(image - u * (u @ image))
 
         operator = LinearOperator((self.size, self.size), matvec=apply, dtype=np.float64)
@@ -225,7 +262,11 @@ class Relaxation:
             tol=LANCZOS_TOLERANCE,
             return_eigenvectors=False,
         )
-        return float(values.sum())
+        return self._summed(values)
+
+    def _summed(self, values: Floats) -> float:
+        """Add up eigenvalues; where fewer than k clusters may be best, negative ones count none."""
+        return float(np.maximum(values, 0.0).sum() if self.terms else values.sum())
 
     @cached_property
     def _start(self) -> Floats:

@@ -18,16 +18,20 @@ from kempe.proof.relaxation import Floats, Relaxation
 
 # The penalty of the iterations, as a share of the largest scatter within clusters in a direction.
 PENALTY = 0.3
-# As a share of all sums of squares: less would overflow in single precision.
+# As a share of what the matrix is made of: less would overflow in single precision.
 LEAST_PENALTY = 1e-7
 
 
-def dual_start(relaxation: Relaxation, colours: NDArray[np.intp]) -> Dual:
-    """Make the multipliers that a clustering suggests."""
+def dual_start(relaxation: Relaxation, colours: NDArray[np.intp], penalty: float = PENALTY) -> Dual:
+    """Make the multipliers that a clustering suggests.
+
+    ``penalty`` is that of the iterations, as a share of the largest scatter within clusters in a
+    direction.
+    """
     candidate = _Candidate(relaxation, colours)
     nearest = (candidate.indicator @ candidate.indicator.T).astype(np.float32)
-    least = LEAST_PENALTY * relaxation.total
-    if PENALTY * candidate.scale <= least:  # every cluster is next to a point
+    least = LEAST_PENALTY * relaxation.magnitude
+    if penalty * candidate.scale <= least:  # every cluster is next to a point
         return Dual(np.zeros_like(nearest), Cuts.none(), nearest, least or 1.0)
     # The best value lies about the largest eigenvalue of the scatter within the clusters.
     found = minimize_scalar(
@@ -37,7 +41,7 @@ def dual_start(relaxation: Relaxation, colours: NDArray[np.intp]) -> Dual:
         options={"maxiter": 8},
     )
     slack = candidate.slack(candidate.scale * 2.0**found.x).astype(np.float32)
-    return Dual(slack, Cuts.none(), nearest, PENALTY * candidate.scale)
+    return Dual(slack, Cuts.none(), nearest, penalty * candidate.scale)
 
 
 class _Candidate:
@@ -55,6 +59,8 @@ class _Candidate:
         self.share = np.sqrt(weight / weight.sum())
         sums = self.indicator.T @ relaxation.factor
         self.image = relaxation.factor @ sums.T
+        if relaxation.terms is not None:
+            self.image -= relaxation.terms.cost @ self.indicator
         rest = relaxation.factor - self.indicator @ sums
         self.scale = float(np.linalg.norm(rest, 2)) ** 2
 

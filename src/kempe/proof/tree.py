@@ -29,8 +29,9 @@ from kempe.proof.incumbent import Incumbent, PartIncumbent
 from kempe.proof.nodes import Deduction, Multipliers, Node, NodeKind
 from kempe.proof.presolve import Presolved, presolve
 from kempe.proof.relaxation import Data, Relaxation
-from kempe.proof.splitting import undecided_pair
+from kempe.proof.splitting import dearest_pair, undecided_pair
 from kempe.proof.start import dual_start
+from kempe.proof.terms import Terms
 
 # Fixing pairs is worth a node only if this share of the groups merges.
 LEAST_MERGED = 0.02
@@ -54,6 +55,9 @@ class Branch:
         Its matrices and the multipliers that prove the value; not for leaves without any.
     children
         One of a fixing, two of a split.
+    dearest
+        Two groups about which soft pairs say most, where there are so few groups that nothing else
+        is open.
     number
         Nodes are numbered as they are made, which settles ties between equal bounds.
     proven
@@ -71,6 +75,7 @@ class Branch:
     fixed: tuple[Pair, ...] = ()
     pair: Pair | None = None
     children: list[Branch] = field(default_factory=list)
+    dearest: Pair | None = None
     number: int = 0
     proven: float = -math.inf
     # Weak: a tree in a circle would keep its matrices until the collector comes.
@@ -208,6 +213,8 @@ class Tree:
         Ends a presolve.
     pace
         How the ascent of a node spends its time.
+    terms
+        What limits on sizes and soft pairs add; ``None`` where there are neither.
 
     Attributes
     ----------
@@ -226,6 +233,7 @@ class Tree:
         report: Callable[[Tree], None],
         stopper: _core.Stopper | None = None,
         pace: Pace = THOROUGH,
+        terms: Terms | None = None,
     ) -> None:
         self.data = data
         self.n_clusters = n_clusters
@@ -236,6 +244,7 @@ class Tree:
         self._report = report
         self._stopper = stopper
         self._pace = pace
+        self._terms = terms
         self._open: list[tuple[float, int, Branch]] = []
         self._changed = threading.Condition()
         self._busy = 0
@@ -251,16 +260,16 @@ class Tree:
     @property
     def target(self) -> float:
         """Bound at which a node is closed, with a little to spare for rounding."""
-        return self.incumbent.inertia * (1 - 0.98 * self.gap)
+        return self.incumbent.objective * (1 - 0.98 * self.gap)
 
     def proven(self) -> float:
         """Lower bound that the tree proves now."""
-        return min(self.incumbent.inertia, self.root.proven)
+        return min(self.incumbent.objective, self.root.proven)
 
     def nodes(self, rows: NDArray[np.int64]) -> tuple[Node, ...]:
         """Give the tree in preorder; its row ``i`` is row ``rows[i]`` of the certificate."""
-        inertia = self.incumbent.inertia
-        return tuple(renumbered(node, rows) for node in self.root.nodes(self.data, inertia))
+        objective = self.incumbent.objective
+        return tuple(renumbered(node, rows) for node in self.root.nodes(self.data, objective))
 
     def grow(self, n_jobs: int) -> None:
         """Bound the root, then split open nodes."""
@@ -281,7 +290,7 @@ class Tree:
                 with self._changed:
                     for side in branch.children:
                         self._push(side)
-                    branch.settle(self.incumbent.inertia)
+                    branch.settle(self.incumbent.objective)
             except BaseException:
                 self._end()
                 raise
@@ -317,7 +326,8 @@ class Tree:
     def _begin(self) -> None:
         root = self.root
         if root.relaxation is not None:
-            start = dual_start(root.relaxation, root.relaxation.colours(self.incumbent.labels))
+            colours = root.relaxation.colours(self.incumbent.labels)
+            start = dual_start(root.relaxation, colours, self._pace.penalty(self.n_clusters))
             self._bound(root, start, ROOT)
             leaf = root.last
             if leaf.value < self.target and not self._should_stop():
@@ -336,13 +346,15 @@ class Tree:
         with self._changed:  # workers count at the same time
             self.n_nodes += 1
             branch.number = self.n_nodes
-        if branch.presolved.witness:
+        excluded = self._terms is not None and self._terms.exclude(branch.facts)
+        if branch.presolved.witness or excluded:
             branch.kind = "contradiction"
             branch.reach(math.inf)
             return branch
-        relaxation = Relaxation(self.data, branch.facts, self.n_clusters)
+        relaxation = Relaxation(self.data, branch.facts, self.n_clusters, self._terms)
         if relaxation.size <= self.n_clusters:
             branch.kind = "few"
+            branch.dearest = dearest_pair(relaxation)
             branch.reach(relaxation.within)
             self.incumbent.take_groups(relaxation)
         else:
@@ -392,7 +404,7 @@ class Tree:
         assert dual is not None
         if branch.value >= self.target or not self.incumbent.is_whole or self._should_stop():
             return None
-        fixed = fixed_apart(relaxation, dual, self.incumbent.inertia)
+        fixed = fixed_apart(relaxation, dual, self.incumbent.objective)
         if not fixed:
             return None
         child = self._branch((), fixed, self._presolved(branch.facts.with_apart(fixed)))
@@ -410,12 +422,13 @@ class Tree:
         """Put the end of a chain of fixings among the open nodes, unless it is closed."""
         leaf = branch.last
         while branch is not leaf:
-            branch.settle(self.incumbent.inertia)
+            branch.settle(self.incumbent.objective)
             branch = branch.children[0]
-        if leaf.relaxation is not None and leaf.value < self.target:
+        is_open = leaf.relaxation is not None or leaf.dearest is not None
+        if is_open and leaf.value < self.target:
             heapq.heappush(self._open, (leaf.value, leaf.number, leaf))
         else:
-            leaf.settle(self.incumbent.inertia)
+            leaf.settle(self.incumbent.objective)
 
     def _next(self) -> Branch | None:
         """Take the weakest open node, and wait for one while other workers may make some."""
@@ -432,16 +445,16 @@ class Tree:
             return None
 
     def _split(self, branch: Branch) -> None:
-        relaxation, dual = branch.relaxation, branch.dual
-        assert relaxation is not None
-        assert dual is not None
-        pair = undecided_pair(relaxation, dual.nearest)
+        relaxation, dual, pair = branch.relaxation, branch.dual, branch.dearest
+        if relaxation is not None and dual is not None:
+            pair = undecided_pair(relaxation, dual.nearest, self.target - branch.value)
+        assert pair is not None
         sides = (
             self._branch((pair,), (), self._presolved(branch.facts.with_together([pair]))),
             self._branch((), (pair,), self._presolved(branch.facts.with_apart([pair]))),
         )
         for side in sides:
-            if side.relaxation is not None:
+            if side.relaxation is not None and relaxation is not None and dual is not None:
                 self._bound(side, dual.carried_over(relaxation, side.relaxation), CHILD)
         with self._changed:
             branch.kind, branch.pair = "split", pair

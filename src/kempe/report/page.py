@@ -16,6 +16,7 @@ from kempe.report.picture import COLOURS, minimised, picture
 from kempe.report.prices import Price
 from kempe.report.report import Report
 from kempe.report.soft_section import pair_cells, soft_section
+from kempe.words import counted
 
 # Features beyond these are left out, those first in which the clusters differ least.
 MOST_FEATURES = 12
@@ -59,11 +60,12 @@ def _lead(report: Report) -> str:
         pairs.append(f"{report.constraints.without_soft().summary()}, all of which hold")
     if report.broken is not None:
         pairs.append(
-            f"{report.constraints.soft.count:,} pairs that may be wrong, of which "
+            f"{counted(report.constraints.soft.count, 'pair')} that may be wrong, of which "
             f"{len(report.broken.pairs):,} are broken"
         )
     return (
-        f"{method} put {report.problem.n_rows:,} rows into {report.problem.n_clusters} clusters: "
+        f"{method} put {counted(report.problem.n_rows, 'row')} into "
+        f"{counted(report.problem.n_clusters, 'cluster')}: "
         f"{'; '.join(pairs) or 'no constraints'}."
     )
 
@@ -108,7 +110,8 @@ def _map(report: Report, drawn: dict[str, Any]) -> str:
     )
     controls += _finding(report)
     left_out = report.problem.n_rows - len(shown["x"])
-    note = f" {left_out:,} rows are left out, chosen at random." if left_out else ""
+    many = counted(left_out, "row is", "rows are")
+    note = f" {many} left out, chosen at random." if left_out else ""
     return (
         "<h2 id=map-title>The clusters</h2><figure><div class=controls>"
         "<label><input type=radio name=by value=cluster checked> this clustering</label>"
@@ -153,7 +156,8 @@ def _sizes_and_search(report: Report) -> str:
         "</figure></div>"
         "<div><h2>The search</h2><figure><div class=chart><canvas id=search role=img "
         f'aria-label="{name} over time"></canvas></div><figcaption>{name} of the clusterings that '
-        f"were looked at; {report.result.n_mutations:,} mutations, {escape(report.result.ending)}."
+        f"were looked at; {counted(report.result.n_mutations, 'mutation')}, "
+        f"{escape(report.result.ending)}."
         "</figcaption></figure></div></div>"
     )
 
@@ -165,7 +169,7 @@ def _limits(report: Report) -> str:
         return ""
     found = f"{report.sizes.min():,} to {report.sizes.max():,}"
     return (
-        f" Clusters were to have {escape(str(cost.limits))} rows; they have {found}. Without these "
+        f" Clusters were to have {escape(cost.limits.in_words)}; they have {found}. Without these "
         f"limits the same search reaches {number(cost.free, 6)}, so that they cost "
         f"{100 * cost.share:.2f} %."
     )
@@ -184,7 +188,8 @@ def _centres(report: Report) -> str:
     overall = ["<th scope=row>all rows</th>", f"<td>{report.problem.n_rows:,}</td>"]
     overall += [f"<td>{number(mean[f])}</td>" for f in telling]
     left_out = len(report.feature_names) - len(names)
-    note = f"; {left_out:,} features in which they differ less are left out" if left_out else ""
+    many = counted(left_out, "feature")
+    note = f"; {many} in which they differ less left out" if left_out else ""
     return (
         "<h2>Centres</h2><p>Means of the clusters in the original units. The stronger the colour, "
         "the more standard deviations the mean lies above (red) or below (blue) that of all rows; "
@@ -223,7 +228,8 @@ def _beside(report: Report) -> str:
         )
     if report.broken is not None:
         words += (
-            f" Of {report.constraints.soft.count:,} soft pairs it breaks {broken.soft.count:,}, "
+            f" Of {counted(report.constraints.soft.count, 'soft pair')} it breaks "
+            f"{broken.soft.count:,}, "
             f"this clustering {len(report.broken.pairs):,}."
         )
     return f"<h2>Beside k-means</h2><p>{words}</p>{_crossed(report)}"

@@ -22,6 +22,7 @@ from kempe.report.limits import LimitCost
 from kempe.report.prices import Price, pair_prices
 from kempe.search.result import BrokenPairs, Result
 from kempe.storage import replacing
+from kempe.words import counted
 
 # Seconds for the smallest number of clusters that the constraints permit.
 CHECK_SECONDS = 2.0
@@ -229,9 +230,10 @@ class Report:
         component = np.bincount(graph.components[bound]) if bound.any() else np.zeros(1, int)
         component = component[component > 0] if bound.any() else component
         smallest = self.constraints.check(problem.n_clusters, time_limit=CHECK_SECONDS).smallest()
+        largest = counted(int(members.max()), "row")
         return {
             "must-link pairs": f"{len(self.constraints.must_link):,}",
-            "groups that they make": f"{merged:,}, the largest of {members.max():,} rows",
+            "groups that they make": f"{merged:,}, the largest of {largest}",
             "cannot-link pairs": f"{len(self.constraints.cannot_link):,}",
             "supernodes": f"{problem.n_supernodes:,} (groups, and rows in none)",
             "edges between supernodes": f"{graph.n_edges:,}",
@@ -250,8 +252,8 @@ class Report:
 
     def __repr__(self) -> str:
         return (
-            f"Report({self.title!r}, {self.problem.n_rows:,} rows in {self.problem.n_clusters} "
-            f"clusters, inertia {self.result.inertia:.6g})"
+            f"Report({self.title!r}, {counted(self.problem.n_rows, 'row')} in "
+            f"{counted(self.problem.n_clusters, 'cluster')}, inertia {self.result.inertia:.6g})"
         )
 
     def _repr_html_(self) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from kempe.search.callbacks import Callbacks
 from kempe.search.stop import UNLIMITED, AnyOf, StoppingRule
+from kempe.words import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -46,7 +47,7 @@ class ProgressBar(Callbacks):
 
         self._progress = live_bar(self._console, self._limits.seconds)
         self._task = self._progress.add_task(
-            f"{problem.n_rows:,} rows, {problem.n_clusters} clusters",
+            f"{counted(problem.n_rows, 'row')}, {counted(problem.n_clusters, 'cluster')}",
             # Mutations tell nothing before the first of them.
             total=1.0 if self._limits.seconds < math.inf else None,
             state="first descent",

@@ -8,7 +8,8 @@ bound needs to read this folder, and the meaning of the fields in ``nodes.py`` a
 - ``facts.py`` and ``tree.py``: which groups are together or apart, and the cases of a proof;
 - ``groups.py`` and ``rounding.py``: groups of rows as points, and what rounding can do to them;
 - a file for each kind of bound: ``spectrum.py``, by the eigenvalues of a matrix, and ``prices.py``,
-  by what a cluster anywhere can take.
+  by what a cluster anywhere can take;
+- ``terms.py``: what limits on sizes and soft pairs add to the first of them.
 """
 
 from kempe.proof.checking.check import check, prove

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,10 @@ from kempe.proof.certificate import OptimalityCertificate, Verification, data_ha
 from kempe.proof.checking import rounding
 from kempe.proof.checking.facts import Facts
 from kempe.proof.checking.groups import Problem, inertia_at_most
-from kempe.proof.checking.rounding import Floats, require
+from kempe.proof.checking.rounding import TINY, Floats, require
+from kempe.proof.checking.terms import Limits, Terms
 from kempe.proof.checking.tree import value_of_tree
-from kempe.proof.nodes import Part
-
-Limits = tuple[NDArray[Any], NDArray[Any]]
+from kempe.proof.nodes import Part, SoftPairs
 
 # What a claim may differ from what is proven, since libraries round in different ways.
 CLAIM = 1e-9
@@ -31,6 +31,7 @@ def check(
     must_link: NDArray[Any],
     cannot_link: NDArray[Any],
     limits: Limits | None = None,
+    soft: SoftPairs | None = None,
     report: Callable[[float], None] = lambda share: None,
 ) -> Verification:
     """Prove the bound of a certificate, or raise ``CertificateError`` with the reason.
@@ -47,23 +48,25 @@ def check(
         Pairs of row numbers, of shape (m, 2).
     limits
         Fewest and most rows of each cluster, if there are any.
+    soft
+        Pairs that may be broken, and their prices, if there are any.
     report
         Told now and then which share of the proof is checked.
     """
     k = certificate.n_clusters
     inputs = X, weights, must_link, cannot_link, k
-    if data_hash(*inputs, limits) != certificate.data_hash:
+    if data_hash(*inputs, limits, soft) != certificate.data_hash:
         raise CertificateError(
             "the certificate is for other data, weights, constraints, sizes or number of clusters"
         )
-    proven = prove(*inputs, certificate.labels, certificate.parts, limits, report)
+    proven = prove(*inputs, certificate.labels, certificate.parts, limits, soft, report)
     claimed, inertia = certificate.lower_bound, certificate.inertia
     require(
         abs(inertia - proven.inertia) <= CLAIM * proven.inertia,
         f"the inertia of the labels is {proven.inertia!r}, not {inertia!r}",
     )
     require(
-        claimed <= proven.lower_bound + CLAIM * proven.inertia,
+        claimed <= proven.lower_bound + CLAIM * proven.objective,
         f"the proof gives a bound of {proven.lower_bound!r}, not {claimed!r}",
     )
     return proven
@@ -78,11 +81,13 @@ def prove(
     labels: NDArray[Any],
     parts: Sequence[Part],
     limits: Limits | None = None,
+    soft: SoftPairs | None = None,
     report: Callable[[float], None] = lambda share: None,
 ) -> Verification:
     """Prove what labels and trees show: an inertia, rounded up, and a lower bound, rounded down.
 
-    A bound on all clusterings is one on those within limits, which are some of them.
+    With soft pairs the bound is one on the inertia and the prices of broken pairs. Prices are not
+    negative, so a bound on the inertia alone, as that of several parts is, bounds both.
 
     Parameters
     ----------
@@ -100,6 +105,8 @@ def prove(
         The tree of each part of the data.
     limits
         Fewest and most rows of each cluster, if there are any.
+    soft
+        Pairs that may be broken, and their prices, if there are any.
     report
         Told now and then which share of the proof is checked.
     """
@@ -109,7 +116,8 @@ def prove(
     _check_labels(labels, X.shape[0], n_clusters, must_link, cannot_link)
     if limits is not None:
         _check_sizes(labels, n_clusters, limits)
-    upper = inertia_at_most(X, weights, labels)
+    inertia = inertia_at_most(X, weights, labels)
+    upper = inertia if soft is None else _with_prices(inertia, soft, labels)
     facts = Facts.given(X.shape[0], must_link, cannot_link)
     _check_disjoint(parts, X.shape[0])
     values, done, n_nodes = [], 0, sum(len(part.nodes) for part in parts)
@@ -118,10 +126,37 @@ def prove(
         own[part.rows] = weights[part.rows]
         problem = Problem(X, own, n_clusters, upper)
         own_report = _shares(done, n_nodes, report)
-        values.append(value_of_tree(part.nodes, facts, problem, own_report))
+        terms = _terms(problem, limits, soft if len(parts) == 1 else None)
+        values.append(value_of_tree(part.nodes, facts, problem, own_report, terms))
         done += len(part.nodes)
     lower = min(upper, math.fsum(values) * (1 - rounding.EPSILON))
-    return Verification(lower, upper, n_nodes)
+    return Verification(lower, inertia, n_nodes, upper)
+
+
+def _terms(problem: Problem, limits: Limits | None, soft: SoftPairs | None) -> Terms | None:
+    """Limits and soft pairs in the unit of a problem; none if there are neither."""
+    if limits is None and soft is None:
+        return None
+    if soft is not None:
+        prices = np.ldexp(soft.prices, -problem.unit)
+        require(bool((prices < 1 / TINY).all()), "prices are too large")
+        soft = replace(soft, prices=prices)
+    return Terms(limits, soft, np.ldexp(problem.all_weights, -problem.mass))
+
+
+def _with_prices(inertia: float, soft: SoftPairs, labels: NDArray[Any]) -> float:
+    """Inertia and prices of broken pairs, rounded up."""
+    m = len(soft.pairs)
+    shapes = (soft.pairs.shape, soft.together.shape, soft.prices.shape) == ((m, 2), (m,), (m,))
+    require(shapes and soft.together.dtype == bool, "every soft pair needs a kind and a price")
+    valid = np.isfinite(soft.prices) & (soft.prices >= 0)
+    require(bool(valid.all()), "prices of soft pairs must be at least 0")
+    inside = (soft.pairs >= 0) & (soft.pairs < labels.size)
+    require(bool(inside.all()), "a soft pair has rows that do not exist")
+    same = labels[soft.pairs[:, 0]] == labels[soft.pairs[:, 1]]
+    total = math.fsum([inertia, *soft.prices[same != soft.together].tolist()])
+    require(math.isfinite(total), "the objective is too large for a double")
+    return math.nextafter(total, math.inf)
 
 
 def _shares(done: int, n_nodes: int, report: Callable[[float], None]) -> Callable[[float], None]:

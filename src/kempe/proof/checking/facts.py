@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import combinations, pairwise
+from functools import cached_property
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -16,17 +17,43 @@ from kempe.proof.nodes import Deduction
 Rows = NDArray[np.int64]
 
 
+class GivenPairs:
+    """Which groups the user's pairs keep apart; sets are made of them where they are asked for.
+
+    So many sets would take longer than all else, and a part of the data needs few of them.
+    """
+
+    def __init__(self, n_rows: int, ends: Rows) -> None:
+        self._n_rows = n_rows
+        self._ends = ends
+        self._sets: dict[int, set[int]] = {}
+
+    @cached_property
+    def _table(self) -> sparse.csr_array:
+        both = np.concatenate([self._ends, self._ends[:, ::-1]])
+        pairs = np.ones(len(both), dtype=bool), tuple(both.T)
+        return sparse.coo_array(pairs, shape=(self._n_rows, self._n_rows)).tocsr()
+
+    def others(self, a: int) -> set[int]:
+        """Give those apart from a group, not to be changed."""
+        if a not in self._sets:
+            start, end = self._table.indptr[a : a + 2]
+            self._sets[a] = set(self._table.indices[start:end].tolist())
+        return self._sets[a]
+
+
 class Facts:
     """What is known: groups of rows that are together, and pairs of groups that are apart.
 
-    ``group`` names the group of each row by its smallest row; ``apart`` maps it to others. Copies
-    share what is apart from a group until one of them changes it: ``_own`` names those groups of
-    which nobody else has the set.
+    ``group`` names the group of each row by its smallest row. ``_learnt`` has what is apart from a
+    group where that is not what was ``_given``. Copies share it until one of them changes it:
+    ``_own`` names those groups of which nobody else has the set.
     """
 
-    def __init__(self, group: Rows, apart: dict[int, set[int]]) -> None:
+    def __init__(self, group: Rows, given: GivenPairs, learnt: dict[int, set[int]]) -> None:
         self.group = group
-        self.apart = apart
+        self._given = given
+        self._learnt = learnt
         self._own: set[int] = set()
 
     @classmethod
@@ -36,26 +63,24 @@ class Facts:
         _, component = sparse.csgraph.connected_components(links, directed=False)
         smallest = np.unique(component, return_index=True)[1]
         group = smallest[component].astype(np.int64)
-        ends = group[cannot_link].reshape(-1, 2)
-        both = np.concatenate([ends, ends[:, ::-1]])
-        both = both[np.argsort(both[:, 0], kind="stable")]
-        names, starts = np.unique(both[:, 0], return_index=True)
-        # Pieces of a list: so many small arrays would take longer than all else here.
-        others, bounds = both[:, 1].tolist(), [*starts.tolist(), len(both)]
-        pieces = (set(others[start:end]) for start, end in pairwise(bounds))
-        return cls(group, dict(zip(names.tolist(), pieces, strict=True)))
+        return cls(group, GivenPairs(n_rows, group[cannot_link].reshape(-1, 2)), {})
 
     def copy(self) -> Facts:
         """Facts that can grow without changing these."""
         self._own.clear()
-        return Facts(self.group.copy(), dict(self.apart))
+        return Facts(self.group.copy(), self._given, dict(self._learnt))
+
+    def apart_from(self, a: int) -> set[int]:
+        """Give the groups that are apart from a group, not to be changed."""
+        learnt = self._learnt.get(a)
+        return self._given.others(a) if learnt is None else learnt
 
     def _others(self, a: int) -> set[int]:
         """Those apart from a group, to be changed here and nowhere else."""
         if a not in self._own:
-            self.apart[a] = set(self.apart.get(a, ()))
+            self._learnt[a] = set(self.apart_from(a))
             self._own.add(a)
-        return self.apart[a]
+        return self._learnt[a]
 
     def of(self, row: int) -> int:
         """Group of a row."""
@@ -64,7 +89,7 @@ class Facts:
 
     def are_apart(self, a: int, b: int) -> bool:
         """Whether two rows are known to be in different clusters."""
-        return self.of(b) in self.apart.get(self.of(a), ())
+        return self.of(b) in self.apart_from(self.of(a))
 
     def are_clique(self, rows: Iterable[int]) -> bool:
         """Whether rows are pairwise apart."""
@@ -82,8 +107,8 @@ class Facts:
         if a == b:
             return
         self.group[self.group == b] = a
-        self._own.discard(b)
-        for other in self.apart.pop(b, ()):
+        others, self._learnt[b] = self.apart_from(b), set()
+        for other in others:
             self._others(other).discard(b)
             self.separate(a, other)
 

@@ -37,10 +37,11 @@ from kempe.proof.checking.rounding import (
 
 
 class Problem:
-    """The rows of positive weight, k, and the inertia of the labels in the user's unit."""
+    """The rows of positive weight, k, and what the labels cost in the user's unit."""
 
     def __init__(self, X: Floats, weights: Floats, k: int, upper: float) -> None:
         self.k, self.upper = k, upper
+        self.all_weights = weights
         self.rows = np.flatnonzero(weights)
         X, weights = X[self.rows], weights[self.rows]
         self.mass = exponent_of(weights)
@@ -127,7 +128,7 @@ class Groups:
         """Which groups are apart."""
         apart = np.zeros((self.n, self.n), dtype=bool)
         for number, position in self.index.items():
-            others = facts.apart.get(number, ())
+            others = facts.apart_from(number)
             apart[position, [self.index[other] for other in others if other in self.index]] = True
         return apart
 

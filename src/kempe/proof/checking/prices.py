@@ -89,7 +89,7 @@ def _hubs(prices: Prices, facts: Facts, groups: Groups) -> list[tuple[int, Numbe
     require(len(hubs) <= MOST_HUBS and len(set(hubs)) == len(hubs), "hubs are too many or twice")
     require(all(0 <= hub < groups.n for hub in hubs), "a hub is no group")
     apart = (
-        [groups.index.get(other, -1) for other in facts.apart.get(names[hub], ())] for hub in hubs
+        [groups.index.get(other, -1) for other in facts.apart_from(names[hub])] for hub in hubs
     )
     lists = (np.array(sorted(others), dtype=np.intp) for others in apart)
     return [(hub, others[others >= 0]) for hub, others in zip(hubs, lists, strict=True)]

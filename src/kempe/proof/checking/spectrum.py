@@ -51,21 +51,36 @@ from kempe.proof.checking.rounding import (
     require,
     sum_of_squares,
 )
+from kempe.proof.checking.terms import Terms
 from kempe.proof.nodes import Cuts, Multipliers, RowPair
 
 
 def spectral_bound(
-    multipliers: Multipliers, fixed: Sequence[RowPair], facts: Facts, groups: Groups
+    multipliers: Multipliers,
+    fixed: Sequence[RowPair],
+    facts: Facts,
+    groups: Groups,
+    terms: Terms | None = None,
 ) -> float:
     """Bound a node by the theorem; no pair that it fixes may leave room below the labels."""
-    problem, F, apart = groups.problem, groups.F, groups.apart(facts)
-    slack = _slack_matrix(multipliers, apart, problem)
-    cuts, sizes, terms = _cut_matrices(multipliers, apart, groups)
+    problem, F = groups.problem, groups.F
+    added = None if terms is None else terms.at(facts, groups)
+    apart = groups.apart(facts) if added is None else added.apart
+    limited = terms is not None and terms.are_limited
+    slack = _slack_matrix(multipliers, apart, problem, limited)
+    cuts, sizes, n_summed = _cut_matrices(multipliers, apart, groups)
     require(bool((abs(slack) + sizes < 1 / LIGHTEST).all()), "multipliers are too large")
     M, squares = F @ F.T + slack + cuts, sum_of_squares(F)
-    error = gamma(F.shape[1] + terms + 16) * (squares + linalg.norm(slack) + linalg.norm(sizes))
-    most = _product_at_most(M, groups.about.weights, problem.k) + problem.k * error
-    between = squares - most - gamma(F.shape[1] + 16) * (squares + abs(most))
+    norms = squares + linalg.norm(slack) + linalg.norm(sizes)
+    if added is not None:
+        M -= added.cost
+        norms += linalg.norm(added.cost)
+        n_summed += groups.n
+    error = gamma(F.shape[1] + n_summed + 16) * norms
+    most = _product_at_most(M, groups.about.weights, problem.k, added is None)
+    most += problem.k * error
+    more = 0.0 if added is None else added.paid + added.product_at_least(slack.diagonal())
+    between = squares - most - gamma(F.shape[1] + 16) * (squares + abs(most) + abs(more)) + more
     if fixed:
         gain = _least_gain(fixed, slack, apart, facts, groups)
         enough = groups.inertia_at_least(between + gain) >= problem.upper
@@ -73,13 +88,16 @@ def spectral_bound(
     return groups.inertia_at_least(between)
 
 
-def _slack_matrix(multipliers: Multipliers, apart: NDArray[np.bool_], problem: Problem) -> Floats:
+def _slack_matrix(
+    multipliers: Multipliers, apart: NDArray[np.bool_], problem: Problem, limited: bool
+) -> Floats:
     """S in the unit of the problem. What underflows keeps its sign, and no more is needed."""
     slack = multipliers.slack
     require(slack.shape == apart.shape, f"slack of shape {slack.shape} for {len(apart)} groups")
     symmetric = np.isfinite(slack).all() and (slack == slack.T).all()
     require(bool(symmetric), "the slack is not finite and symmetric")
-    for i, j in np.argwhere((slack < 0) & ~apart)[:1]:
+    free = apart | np.eye(len(apart), dtype=bool) if limited else apart
+    for i, j in np.argwhere((slack < 0) & ~free)[:1]:
         raise CertificateError(f"the slack of groups {i} and {j}, not apart, is negative")
     return np.ldexp(slack.astype(np.float64), power(multipliers.scale) - problem.unit)
 
@@ -129,8 +147,11 @@ def _cut_signs(cuts: Cuts, apart: NDArray[np.bool_], k: int) -> Any:
     return V
 
 
-def _product_at_most(M: Floats, weights: Floats, k: int) -> float:
-    """<M, Y> for any Y of the theorem, rounded up. Only :func:`_shift` needs to be believed."""
+def _product_at_most(M: Floats, weights: Floats, k: int, exactly: bool = True) -> float:
+    """<M, Y> for any Y of the theorem, rounded up. Only :func:`_shift` needs to be believed.
+
+    If Y need not have rank k exactly, but at most, then t must not be negative.
+    """
     n = len(M)
     u = np.sqrt(weights / math.fsum(weights))
     z = M @ u
@@ -138,6 +159,8 @@ def _product_at_most(M: Floats, weights: Floats, k: int) -> float:
     # Eigenvalues of M orthogonal to u: u itself is sent to the far end of the spectrum.
     rest = M - np.outer(u, z) - np.outer(z, u) + (rho - 2 * linalg.norm(M)) * np.outer(u, u)
     values, vectors = linalg.eigh(rest, subset_by_index=(n - k, n - 1))
+    if not exactly:
+        values = np.maximum(values, 0.0)
     B = vectors[:, 1:] * np.sqrt(values[1:] - values[0])
     v = z - 0.5 * (rho + values[0]) * u
     K = B @ B.T + np.outer(u, v) + np.outer(v, u) - M

@@ -17,11 +17,16 @@ from kempe.proof.checking.groups import Problem
 from kempe.proof.checking.prices import price_bound
 from kempe.proof.checking.rounding import require
 from kempe.proof.checking.spectrum import spectral_bound
+from kempe.proof.checking.terms import Terms
 from kempe.proof.nodes import Node, RowPair
 
 
 def value_of_tree(
-    nodes: Sequence[Node], facts: Facts, problem: Problem, report: Callable[[float], None]
+    nodes: Sequence[Node],
+    facts: Facts,
+    problem: Problem,
+    report: Callable[[float], None],
+    terms: Terms | None = None,
 ) -> float:
     """Replay a tree from the root, then combine the values of children from the leaves.
 
@@ -35,7 +40,7 @@ def value_of_tree(
         report(number)
         try:
             _check_given(node, [nodes[child] for child in children[number]])
-            values[number] = _value_of_node(node, own, problem, _after(number, report))
+            values[number] = _value_of_node(node, own, problem, _after(number, report), terms)
         except CertificateError as error:
             raise CertificateError(f"node {number}: {error}") from None
         known.update(dict.fromkeys(children[number], own))
@@ -73,7 +78,11 @@ def _check_given(node: Node, children: Sequence[Node]) -> None:
 
 
 def _value_of_node(
-    node: Node, facts: Facts, problem: Problem, report: Callable[[float], None]
+    node: Node,
+    facts: Facts,
+    problem: Problem,
+    report: Callable[[float], None],
+    terms: Terms | None,
 ) -> float:
     """Take in the facts of a node and bound it, apart from what its children show."""
     for pair in node.together:
@@ -86,15 +95,17 @@ def _value_of_node(
         require(node.pair is not None, "a split needs a pair")
         return 0.0
     if node.kind == "contradiction":
-        require(facts.is_contradiction(node.witness, problem.k), "there is no contradiction")
+        excluded = terms is not None and terms.exclude(facts)
+        impossible = excluded or facts.is_contradiction(node.witness, problem.k)
+        require(impossible, "there is no contradiction")
         return math.inf
     groups = problem.groups(facts)
     if node.kind == "few":
         require(groups.n <= problem.k, f"there are {groups.n} groups, more than {problem.k}")
-        return groups.inertia_at_least()
+        return groups.inertia_at_least(None if terms is None else terms.at(facts, groups).paid)
     require(groups.n > problem.k, f"there are only {groups.n} groups")
     if node.kind == "prices" and node.prices is not None:
         return price_bound(node.prices, facts, groups, report)
     if node.multipliers is None:
         raise CertificateError(f"a {node.kind} needs multipliers")
-    return spectral_bound(node.multipliers, node.fixed, facts, groups)
+    return spectral_bound(node.multipliers, node.fixed, facts, groups, terms)
