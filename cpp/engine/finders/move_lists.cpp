@@ -17,13 +17,26 @@ MoveLists<Rules>::MoveLists(const Ledger<Rules>& ledger, const NearClusters& nea
       vertices_(std::move(vertices)),
       rows_(rows),
       pricing_(pricing),
+      length_(ledger.instance.is_large() ? kLargeLength : kLength),
       lists_(std::size_t(ledger.k) * ledger.k),
       kept_(lists_.size()),
       made_(ledger.k),
       stale_(ledger.k),
       bar_(lists_.size()),
       distance_(ledger.k),
-      cost_(ledger.k) {}
+      cost_(ledger.k) {
+    furnish(lists_, memory_, length_);
+}
+
+template <class Rules>
+void MoveLists<Rules>::furnish(std::vector<List>& lists, std::vector<Candidate>& memory,
+                               int length) {
+    memory.resize(lists.size() * length);
+    for (std::size_t i = 0; i < lists.size(); ++i) {
+        lists[i].entry = memory.data() + i * length;
+        lists[i].length = length;
+    }
+}
 
 template <class Rules>
 void MoveLists<Rules>::forget() {
@@ -166,12 +179,12 @@ inline double MoveLists<Rules>::price(Vertex v, Colour to, double own, double ot
 
 template <class Rules>
 inline void MoveLists<Rules>::insert(List& list, Candidate candidate) {
-    auto& [entry, count, complete] = list;
-    if (count == kLength) {
-        complete = false;
-        if (!(candidate.price < entry[kLength - 1].price)) return;
-        --count;
-    } else if (!complete && !(count > 0 && candidate.price < entry[count - 1].price)) {
+    if (list.count == list.length) {
+        list.complete = false;
+        if (!(candidate.price < list.entry[list.length - 1].price)) return;
+        --list.count;
+    } else if (!list.complete &&
+               !(list.count > 0 && candidate.price < list.entry[list.count - 1].price)) {
         return;  // those left out may be cheaper
     }
     place(list, candidate);
@@ -192,8 +205,7 @@ typename MoveLists<Rules>::Candidate MoveLists<Rules>::cheapest(Colour from, Col
         int gone = 0;
         while (gone < found.count && !may_go(found.entry[gone].vertex, from, to)) ++gone;
         if (gone > 0) {
-            std::copy(found.entry.begin() + gone, found.entry.begin() + found.count,
-                      found.entry.begin());
+            std::copy(found.entry + gone, found.entry + found.count, found.entry);
             found.count -= gone;
         }
         if (found.count > 0) return found.entry[0];
@@ -215,7 +227,7 @@ Vertex MoveLists<Rules>::nth(Colour from, Colour to, int position) {
 template <class Rules>
 void MoveLists<Rules>::drop_cheapest(Colour from, Colour to) {
     List& found = list(from, to);
-    std::copy(found.entry.begin() + 1, found.entry.begin() + found.count, found.entry.begin());
+    std::copy(found.entry + 1, found.entry + found.count, found.entry);
     --found.count;
     found.complete = true;  // or it would come back
 }
@@ -228,7 +240,10 @@ void MoveLists<Rules>::refill(Colour from, Colour to) {
     found.begin(true);
     const Blocks blocks = ledger_.instance.blocks(vertices_.size());
     if (blocks.count() <= 1) return collect(0, vertices_.size(), from, to, found);
-    parts_.resize(blocks.count());
+    if (parts_.empty()) {
+        parts_.resize(blocks.count());
+        furnish(parts_, memory_of_parts_, length_);
+    }
     ledger_.instance.pool->run(blocks.count(), [&](int block, int) {
         parts_[block].begin(true);
         collect(blocks.begin(block), blocks.end(block), from, to, parts_[block]);
@@ -259,10 +274,9 @@ void MoveLists<Rules>::offer(Vertex v, Colour to, double price) {
     const Colour own = state.colour(v);
     if (!near_.are_near(own, to) || !state.ties().admit(v, to)) return;
     List& found = list(own, to);
-    const auto end = found.entry.begin() + found.count;
-    const auto rest = std::remove_if(found.entry.begin(), end,
+    const auto rest = std::remove_if(found.entry, found.entry + found.count,
                                      [&](const Candidate& known) { return known.vertex == v; });
-    found.count = static_cast<int>(rest - found.entry.begin());
+    found.count = static_cast<int>(rest - found.entry);
     insert(found, {price, v});
 }
 

@@ -1,7 +1,6 @@
 // Of each cluster, the vertices that would leave it for each other one at the lowest price.
 #pragma once
 
-#include <array>
 #include <limits>
 #include <vector>
 
@@ -27,6 +26,9 @@ class MoveLists {
 
     MoveLists(const Ledger<Rules>& ledger, const NearClusters& near, std::vector<Vertex> vertices,
               int rows, Pricing pricing);
+    // Lists point into memory that moves with them, and is not copied.
+    MoveLists(const MoveLists&) = delete;
+    MoveLists(MoveLists&&) = default;
 
     int rows() const { return rows_; }
     // Make anew what is out of date.
@@ -50,12 +52,14 @@ class MoveLists {
 
  private:
     // Few lists lose more than one or two; one that has run out is likely to lose as many again.
-    static constexpr int kUsual = 6, kLength = 12;
+    // On large data making one anew takes long, so it becomes longer.
+    static constexpr int kUsual = 6, kLength = 12, kLargeLength = 256;
     static constexpr double kNever = std::numeric_limits<double>::infinity();
     // Where fewer clusters than one in so many have changed, they are looked at one by one.
     static constexpr std::size_t kFew = 4;
     struct List {
-        std::array<Candidate, kLength> entry;  // cheapest first
+        Candidate* entry = nullptr;  // cheapest first
+        int length = 0;              // as many as there is room for
         int count = 0;
         bool complete = true;  // whether nothing was left out
 
@@ -65,6 +69,8 @@ class MoveLists {
         }
     };
 
+    // Gives each list its part of the memory.
+    static void furnish(std::vector<List>& lists, std::vector<Candidate>& memory, int length);
     List& list(Colour from, Colour to) { return lists_[std::size_t(from) * ledger_.k + to]; }
     bool belongs(Vertex v) const { return ledger_.state.limits().rows(v) == rows_; }
     bool may_go(Vertex v, Colour from, Colour to) const {
@@ -90,12 +96,15 @@ class MoveLists {
     const int rows_;
     const Pricing pricing_;
     bool heeds_pulls_ = true;  // where there are any
+    const int length_;         // of lists
     std::vector<List> lists_;  // k x k
+    std::vector<Candidate> memory_;
     std::vector<char> kept_;   // k x k: whether a list was kept in step since it was made
     std::vector<Time> made_;   // per cluster
     std::vector<char> stale_;  // per cluster
     std::vector<Colour> stale_list_;
-    std::vector<List> parts_;              // of a list, from each block of vertices
+    std::vector<List> parts_;  // of a list, from each block of vertices
+    std::vector<Candidate> memory_of_parts_;
     std::vector<double> bar_;              // k x k: what lists that are made anew are closed to
     std::vector<double> distance_, cost_;  // of one vertex, per cluster
 };
