@@ -72,7 +72,7 @@ def named_clusterings(problem: Tiny, limits) -> np.ndarray:
 
 def inertias(problem: Tiny, clusterings: np.ndarray) -> np.ndarray:
     total = np.zeros(len(clusterings))
-    X = problem.X - problem.X[0]
+    X = problem.X - problem.X[problem.weights.argmax()]  # or light rows would drown in rounding
     for cluster in range(problem.n_clusters):
         member = (clusterings == cluster) * problem.weights
         weight = member.sum(axis=1)
