@@ -32,7 +32,9 @@ Numbers = NDArray[np.integer[Any]]
 HEAVIER = 2.0**24
 # Undecided pairs count no more than that, which single precision can bear.
 DEAREST = 2.0**30
-# More, where lengths and weights are 1 at most, and double precision cannot.
+# Weights that differ by a smaller share are equal but for rounding.
+EQUAL = 1e-9
+# A price that double precision cannot bear, where lengths and weights are 1 at most.
 TOO_DEAR = 2.0**400
 
 
@@ -214,7 +216,8 @@ class Terms:
         both = self.sizes.at_least(weight[i] + weight[j], rows[i] + rows[j])
         price = np.where(both > HEAVIER * np.minimum(weight[i], weight[j]), 0.0, price)
         # A pair that should be together: by the cluster of that end which says more.
-        share = np.where(own[i] == own[j], 0.5, own[i] > own[j])
+        first_more, second_more = (own[a] > own[b] * (1 + EQUAL) for a, b in ((i, j), (j, i)))
+        share = np.where(first_more, 1.0, np.where(second_more, 0.0, 0.5))
         first = np.maximum(price, 0.0) * share * own[i]
         second = np.maximum(price, 0.0) * (1 - share) * own[j]
         across = (np.maximum(-price, 0.0) * both - first - second) / 2

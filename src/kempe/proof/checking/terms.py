@@ -37,11 +37,12 @@ from kempe.proof.nodes import SoftPairs
 Limits = tuple[NDArray[Any], NDArray[Any]]
 Numbers = NDArray[np.integer[Any]]
 
-
 # How many times heavier than a group its cluster may be for soft pairs to count.
 HEAVIER = 2.0**24
 # Undecided pairs count no more than that, where lengths and weights are 1 at most.
 DEAREST = 2.0**30
+# Weights that differ by a smaller share are equal but for rounding.
+EQUAL = 1e-9
 
 
 class Sizes:
@@ -126,7 +127,8 @@ class Terms:
         # Next to a cluster that heavy, a group is lost in rounding: such pairs cost nothing here.
         net = np.where(both > HEAVIER * np.minimum(weights[:, None], weights), 0.0, net)
         # Together: by the cluster of that group which says more, or half by each.
-        share = np.where(own[:, None] > own, 1.0, np.where(own[:, None] < own, 0.0, 0.5))
+        more = own[:, None] > own * (1 + EQUAL)
+        share = np.where(more, 1.0, np.where(more.T, 0.0, 0.5))
         by_row = np.maximum(net, 0.0) * share * own[:, None]
         cost = -0.5 * (by_row + by_row.T) + 0.5 * np.maximum(-net, 0.0) * both
         cost[np.diag_indices_from(cost)] += by_row.sum(axis=1)
