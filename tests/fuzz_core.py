@@ -128,7 +128,14 @@ def _greedy(gain: Any, offsets: Any, targets: Any) -> Any:
 def cut_pool(rng: Rng) -> Any:
     pool = _core.CutPool(*cut_groups(rng))
     pool.add(*cuts(), rng.random(2))
+    if rng.random() < 0.5:
+        pool.limit_diagonal(*diagonal_limits(rng))
     return pool
+
+
+def diagonal_limits(rng: Rng, size: int = 6) -> list[Any]:
+    """Least and most of the diagonal of a projection."""
+    return list(np.sort(rng.random((2, size)), axis=0).astype(np.float32))
 
 
 def cut_groups(rng: Rng, size: int = 6) -> list[Any]:
@@ -166,6 +173,7 @@ ARGUMENTS: dict[str, Callable[[Rng], list[Any]]] = {
     "CutPool.add": lambda rng: [cut_pool(rng), *cuts(), rng.random(2)],
     "CutPool.arrays": lambda rng: [cut_pool(rng)],
     "CutPool.drop": lambda rng: [cut_pool(rng), 1],
+    "CutPool.limit_diagonal": lambda rng: [cut_pool(rng), *diagonal_limits(rng)],
     "CutPool.project": lambda rng: [
         cut_pool(rng),
         symmetric(rng),

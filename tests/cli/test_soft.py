@@ -58,7 +58,7 @@ def test_files_of_soft_pairs_are_joined_whatever_says_how_sure_they_are(run, fil
     assert "of 4 broken" in done.stderr
     typed = write(files, "typed.csv", "a,b,kind\nann,bob,ml\nbob,cid,cl\n")
     done = run(*FIT, "--constraints", typed, "--soft", unsure, "--confidence", "0.9")
-    assert "1 must-link and 1 cannot-link pairs on 3 of 5 rows, all satisfied" in done.stderr
+    assert "1 must-link and 1 cannot-link pair on 3 of 5 rows, all satisfied" in done.stderr
 
 
 def test_the_summary_counts_what_hard_pairs_decide(run, files):
