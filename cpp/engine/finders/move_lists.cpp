@@ -17,7 +17,7 @@ MoveLists<Rules>::MoveLists(const Ledger<Rules>& ledger, const NearClusters& nea
       vertices_(std::move(vertices)),
       rows_(rows),
       pricing_(pricing),
-      length_(ledger.instance.is_large() ? kLargeLength : kLength),
+      length_(length(ledger.instance, ledger.k)),
       lists_(std::size_t(ledger.k) * ledger.k),
       kept_(lists_.size()),
       made_(ledger.k),
@@ -26,6 +26,13 @@ MoveLists<Rules>::MoveLists(const Ledger<Rules>& ledger, const NearClusters& nea
       distance_(ledger.k),
       cost_(ledger.k) {
     furnish(lists_, memory_, length_);
+}
+
+template <class Rules>
+int MoveLists<Rules>::length(const Instance& instance, int k) {
+    if (!instance.is_large()) return kLength;
+    const auto room = static_cast<int>(kLargeMemory / (std::size_t(k) * k));
+    return std::clamp(room, kLength, kLargeLength);
 }
 
 template <class Rules>

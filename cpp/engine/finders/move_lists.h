@@ -52,8 +52,10 @@ class MoveLists {
 
  private:
     // Few lists lose more than one or two; one that has run out is likely to lose as many again.
-    // On large data making one anew takes long, so it becomes longer.
+    // On large data making one anew takes long, so it becomes longer, unless there are so many
+    // that all together would take longer to clear than to make anew.
     static constexpr int kUsual = 6, kLength = 12, kLargeLength = 256;
+    static constexpr std::size_t kLargeMemory = 1 << 20;
     static constexpr double kNever = std::numeric_limits<double>::infinity();
     // Where fewer clusters than one in so many have changed, they are looked at one by one.
     static constexpr std::size_t kFew = 4;
@@ -69,6 +71,7 @@ class MoveLists {
         }
     };
 
+    static int length(const Instance& instance, int k);
     // Gives each list its part of the memory.
     static void furnish(std::vector<List>& lists, std::vector<Candidate>& memory, int length);
     List& list(Colour from, Colour to) { return lists_[std::size_t(from) * ledger_.k + to]; }
