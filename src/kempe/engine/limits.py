@@ -87,7 +87,8 @@ def nearest_within(
 ) -> NDArray[np.int32]:
     """Assign rows to the nearest centres at which clusters keep their limits.
 
-    A transport problem, solved exactly.
+    A transport problem, solved exactly up to 400 clusters; with more, rows go, nearest first, to
+    the nearest centre that has room.
 
     Parameters
     ----------
