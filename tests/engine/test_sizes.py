@@ -284,6 +284,35 @@ def test_threads_do_not_change_where_many_rows_go():
     np.testing.assert_array_equal(*found)
 
 
+@pytest.mark.parametrize("by", ["centroids", "labels"])
+@pytest.mark.parametrize("soft", [False, True])
+@pytest.mark.parametrize("seed", range(6))
+def test_clusters_with_limits_of_their_own_lie_where_they_were_put_if_they_can(seed, by, soft):
+    rng = np.random.default_rng(seed)
+    corners = np.array([[0.0, 0.0], [6.0, 0.0], [0.0, 6.0], [6.0, 6.0]])
+    X = corners[rng.integers(4, size=60)] + rng.normal(size=(60, 2))
+    limits = {"size_min": [1, 1, 1, 12], "size_max": [26, 20, 20, 20]}
+    model = KempeKMeans(4, random_state=seed, **limits)
+    pairs = {"soft_cannot_link": [(0, 1), (2, 3)]} if soft else {}
+    if by == "centroids":
+        targets = corners
+        model.set_params(init=corners).fit(X, **pairs)
+    else:
+        labels = ((X[:, None] - corners) ** 2).sum(axis=2).argmin(axis=1)
+        targets = np.array([X[labels == c].mean(axis=0) for c in range(4)])
+        model.fit(X, init=labels, **pairs)
+    sizes = np.bincount(model.labels_, minlength=4)
+
+    def moved(order) -> float:
+        """What it costs to bring the cluster of each number to the position in the order."""
+        room = zip(sizes, order, strict=True)
+        if any(not limits["size_min"][p] <= n <= limits["size_max"][p] for n, p in room):
+            return np.inf
+        return float(sizes @ ((model.cluster_centers_ - targets[list(order)]) ** 2).sum(axis=1))
+
+    assert moved(range(4)) == pytest.approx(min(map(moved, itertools.permutations(range(4)))))
+
+
 def many_clusters(seed, n, k):
     """Rows around more clusters than tables of all pairs of them are made for."""
     rng = np.random.default_rng(seed)
