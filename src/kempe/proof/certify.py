@@ -409,7 +409,7 @@ class _Proof:
                 self._incumbent.labels,
                 rows,
                 self._gap,
-                self._any_of(share),
+                self._stops_part(share),
                 self._report,
                 grace,
             )
@@ -428,6 +428,10 @@ class _Proof:
 
     def _any_of(self, share: _core.Stopper) -> Callable[[], bool]:
         return lambda: share.look() or self._should_stop()
+
+    def _stops_part(self, share: _core.Stopper) -> Callable[[float], bool]:
+        """Stop a part at the end of its share; what its next step needs, the next part has."""
+        return lambda _: share.look() or self._should_stop()
 
     def _report(self, _: Tree | None) -> None:
         """Note the bound and tell the callbacks."""
@@ -452,9 +456,14 @@ class _Proof:
     def _bound_of_trees(self) -> float:
         return sum(max(tree.proven(), 0.0) for _, tree in self._trees)
 
-    def _should_stop(self) -> bool:
-        """Whether a callback, Ctrl-C or the clock says so; the check needs its time too."""
-        return self._ended or self._stopper.look() or self._stopper.remaining < self._check_time()
+    def _should_stop(self, needed: float = 0.0) -> bool:
+        """Whether a callback, Ctrl-C or the clock says so; the check needs its time too.
+
+        ``needed`` is what the next step takes.
+        """
+        if self._ended or self._stopper.look():
+            return True
+        return self._stopper.remaining < self._check_time() + needed
 
     def _check_time(self) -> float:
         if self._priced is not None and self._priced.bound > self._bound_of_trees():
