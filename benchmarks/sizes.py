@@ -75,7 +75,7 @@ Out = Annotated[Path | None, typer.Option(help="Also write the table as Markdown
 
 
 # Rows and clusters of one descent each.
-LARGE = ((10_000, 50), (100_000, 50), (1_000_000, 20))
+LARGE = ((10_000, 50), (20_000, 4000), (100_000, 50), (1_000_000, 20))
 
 
 class Kind(NamedTuple):

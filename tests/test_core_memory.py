@@ -46,3 +46,29 @@ def test_vertices_without_an_edge_cost_no_memory_per_cluster(k, call):
     assert done.returncode == 0, done.stderr
     # A byte for every row and cluster would be 380 and 38 megabytes.
     assert float(done.stdout) < 8
+
+
+MANY_CLUSTERS = """
+import numpy as np
+from pathlib import Path
+from kempe import KempeKMeans
+
+def highest():
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1024
+
+X = np.random.default_rng(0).normal(size=(4500, 3))
+KempeKMeans(2, size_max=8, max_mutations=0, random_state=0).fit(X[:9])
+before = highest()
+model = KempeKMeans(1500, size_max=3, max_mutations=0, random_state=0).fit(X)
+assert (np.bincount(model.labels_) == 3).all()
+print(highest() - before)
+"""
+
+
+@pytest.mark.skipif(not STATUS.exists(), reason="needs /proc")
+def test_limits_on_sizes_cost_no_memory_per_pair_of_clusters():
+    done = subprocess.run([sys.executable, "-c", MANY_CLUSTERS], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    # A list of moves from each cluster to each other would be 450 megabytes.
+    assert float(done.stdout) < 100

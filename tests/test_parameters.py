@@ -1093,3 +1093,22 @@ def test_with_exact_assignment_every_mutation_relocates_where_constraints_are_ti
     for shape, perturbations in ((STICKY, 2), (TIGHT, 0)):
         model = fit(KSKM, shape, exact="cpsat", perturbation=1.0, max_mutations=2)
         assert count(model, "perturb") == perturbations
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda X, limit: KempeKMeans(2, time_limit=limit).fit(X),
+        lambda X, limit: KSKM(2, time_limit=limit).fit(X),
+        lambda X, limit: kempe.certify(X, n_clusters=2, time_limit=limit),
+        lambda X, limit: kempe.relax(X, n_clusters=2, cannot_link=[(0, 1)], time_limit=limit),
+        lambda X, limit: kempe.Constraints([], [(0, 1)]).check(2, time_limit=limit),
+    ],
+    ids=["KempeKMeans", "KSKM", "certify", "relax", "check"],
+)
+def test_limits_beyond_all_doubles_are_limits_and_what_is_none_is_refused(call):
+    X = np.random.default_rng(0).normal(size=(12, 2))
+    call(X, 10**400)
+    for wrong in (-1, float("nan"), "soon"):
+        with pytest.raises(ValueError, match="time_limit"):
+            call(X, wrong)

@@ -9,23 +9,49 @@ namespace kempe {
 
 NearClusters::NearClusters(int k)
     : k_(k),
-      near_(std::size_t(k) * k),
-      next_(near_.size()),
       around_(k),
+      next_(k),
+      first_(std::size_t(k) + 1),
+      table_(in_tables(k) ? std::size_t(k) * k : 0),
       to_tree_(k),
       from_tree_(k) {
-    join_all();
+    if (in_tables()) join_all();
 }
 
-bool NearClusters::join_all() {
-    std::fill(next_.begin(), next_.end(), true);
-    for (Colour c = 0; c < k_; ++c) next_[std::size_t(c) * k_ + c] = false;
-    return adopt_next();
+bool NearClusters::are_near(Colour a, Colour b) const {
+    if (in_tables()) return table_[std::size_t(a) * k_ + b];
+    return std::binary_search(around_[a].begin(), around_[a].end(), b);
 }
 
-bool NearClusters::update(const double* centroids, int dimension) {
-    if (k_ <= kNear + 1) return false;  // they all are
-    std::fill(next_.begin(), next_.end(), false);
+std::size_t NearClusters::place_among_near(Colour from, Colour to) const {
+    const auto& others = around_[from];
+    return first_[from] + (std::lower_bound(others.begin(), others.end(), to) - others.begin());
+}
+
+void NearClusters::join_all() {
+    for (Colour a = 0; a < k_; ++a)
+        for (Colour b = 0; b < a; ++b) join(a, b);
+    adopt_next();
+}
+
+void NearClusters::update(const double* centroids, int dimension) {
+    near_ = kNear;
+    if (k_ <= kNear + 1) return;  // they all are
+    find_nearest(centroids, dimension);
+}
+
+bool NearClusters::join_more(const double* centroids, int dimension) {
+    const std::int64_t before = version_;
+    if (in_tables()) {
+        join_all();
+    } else if (near_ < k_ - 1 && kMoreNear * std::size_t(near_) * k_ <= kMostPairs) {
+        near_ = std::min(kMoreNear * near_, k_ - 1);
+        find_nearest(centroids, dimension);
+    }
+    return version_ != before;
+}
+
+void NearClusters::find_nearest(const double* centroids, int dimension) {
     for (Colour a = 0; a < k_; ++a) {
         order_.clear();
         for (Colour b = 0; b < k_; ++b)
@@ -34,11 +60,11 @@ bool NearClusters::update(const double* centroids, int dimension) {
                     squared_distance(centroids + std::size_t(a) * dimension,
                                      centroids + std::size_t(b) * dimension, dimension),
                     b);
-        std::nth_element(order_.begin(), order_.begin() + kNear, order_.end());
-        for (int i = 0; i < kNear; ++i) set_near(a, order_[i].second);
+        std::nth_element(order_.begin(), order_.begin() + (near_ - 1), order_.end());
+        for (int i = 0; i < near_; ++i) join(a, order_[i].second);
     }
     span_tree(centroids, dimension);
-    return adopt_next();
+    adopt_next();
 }
 
 // By Prim: the cluster nearest to the tree comes next.
@@ -60,21 +86,31 @@ void NearClusters::span_tree(const double* centroids, int dimension) {
             }
             if (nearest < 0 || to_tree_[c] < to_tree_[nearest]) nearest = c;
         }
-        set_near(nearest, from_tree_[nearest]);
+        join(nearest, from_tree_[nearest]);
         to_tree_[nearest] = inside;
         last = nearest;
     }
 }
 
+// Takes what was joined, each pair once and in order, and forgets it.
 bool NearClusters::adopt_next() {
-    if (next_ == near_) return false;
-    near_ = next_;
-    for (Colour a = 0; a < k_; ++a) {
-        around_[a].clear();
-        for (Colour b = 0; b < k_; ++b)
-            if (are_near(a, b)) around_[a].push_back(b);
+    for (auto& others : next_) {
+        std::sort(others.begin(), others.end());
+        others.erase(std::unique(others.begin(), others.end()), others.end());
     }
-    return true;
+    const bool changed = next_ != around_;
+    if (changed) {
+        std::swap(around_, next_);
+        ++version_;
+        std::fill(table_.begin(), table_.end(), false);
+        for (Colour a = 0; a < k_; ++a) {
+            first_[a + 1] = first_[a] + around_[a].size();
+            if (in_tables())
+                for (Colour b : around_[a]) table_[std::size_t(a) * k_ + b] = true;
+        }
+    }
+    for (auto& others : next_) others.clear();
+    return changed;
 }
 
 }  // namespace kempe

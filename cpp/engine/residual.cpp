@@ -8,38 +8,81 @@
 
 namespace kempe {
 
-Residual::Residual(int k)
+Residual::Residual(int k, bool in_table)
     : nodes_(k + 1),
-      arc_(static_cast<std::size_t>(nodes_) * nodes_, kNoArc),
+      in_table_(in_table),
+      arc_(in_table ? static_cast<std::size_t>(nodes_) * nodes_ : 0, kNoArc),
+      arcs_(in_table ? 0 : nodes_),
       distance_(nodes_),
       parent_(nodes_),
       nearer_(nodes_),
       seen_(nodes_) {}
+
+void Residual::forget_arcs() {
+    std::fill(arc_.begin(), arc_.end(), kNoArc);
+    for (auto& arcs : arcs_) arcs.clear();
+}
+
+double Residual::listed_arc(Colour from, Colour to) const {
+    const auto& arcs = arcs_[from];
+    const auto found = std::lower_bound(arcs.begin(), arcs.end(), to,
+                                        [](const Arc& arc, Colour end) { return arc.to < end; });
+    return found != arcs.end() && found->to == to ? found->cost : kNoArc;
+}
+
+void Residual::list_arc(Colour from, Colour to, double cost) {
+    auto& arcs = arcs_[from];
+    const auto found = std::lower_bound(arcs.begin(), arcs.end(), to,
+                                        [](const Arc& arc, Colour end) { return arc.to < end; });
+    if (found != arcs.end() && found->to == to)
+        found->cost = cost;
+    else if (cost != kNoArc)
+        arcs.insert(found, {to, cost});
+}
+
+double Residual::add_costs(double sum) const {
+    for (Colour from = 0; from < slack(); ++from) {
+        if (in_table_) {
+            for (Colour to = 0; to < slack(); ++to)
+                if (arc(from, to) != kNoArc) sum += std::abs(arc(from, to));
+        } else {
+            for (const auto& [to, cost] : arcs_[from])
+                if (to != slack() && cost != kNoArc) sum += std::abs(cost);
+        }
+    }
+    return sum;
+}
 
 // One pass over all arcs from nodes that became nearer; whether any did by more than rounding.
 bool Residual::relax(int nodes) {
     for (Colour from = 0; from < nodes; ++from) {
         if (!nearer_[from]) continue;
         nearer_[from] = false;
-        const double* costs = arc_.data() + index(from, 0);
-        if (count_below(costs, -distance_[from], distance_.data(), nodes) > 0)
-            relax_from(from, nodes);
+        const bool any = !in_table_ || count_below(arc_.data() + index(from, 0), -distance_[from],
+                                                   distance_.data(), nodes) > 0;
+        if (any) relax_from(from, nodes);
     }
     return std::find(nearer_.begin(), nearer_.begin() + nodes, true) != nearer_.begin() + nodes;
 }
 
 void Residual::relax_from(Colour from, int nodes) {
-    const double start = distance_[from];
-    const double* costs = arc_.data() + index(from, 0);
-    for (Colour to = 0; to < nodes; ++to) {
-        const double length = start + costs[to];
-        if (!(length < distance_[to])) continue;
-        const double rounding = kCostRounding * (std::abs(start) + std::abs(distance_[to]));
-        if (distance_[to] != kNoArc && !(length < distance_[to] - rounding)) continue;
-        distance_[to] = length;
-        parent_[to] = from;
-        nearer_[to] = true;
+    if (in_table_) {
+        const double* costs = arc_.data() + index(from, 0);
+        for (Colour to = 0; to < nodes; ++to) relax_arc(from, to, costs[to]);
+    } else {
+        for (const auto& [to, cost] : arcs_[from])
+            if (to < nodes) relax_arc(from, to, cost);
     }
+}
+
+inline void Residual::relax_arc(Colour from, Colour to, double cost) {
+    const double start = distance_[from], length = start + cost;
+    if (!(length < distance_[to])) return;
+    const double rounding = kCostRounding * (std::abs(start) + std::abs(distance_[to]));
+    if (distance_[to] != kNoArc && !(length < distance_[to] - rounding)) return;
+    distance_[to] = length;
+    parent_[to] = from;
+    nearer_[to] = true;
 }
 
 // Whether the parents go round in a circle somewhere; that circle.

@@ -2,7 +2,6 @@
 // another.
 #pragma once
 
-#include <algorithm>
 #include <limits>
 #include <span>
 #include <vector>
@@ -18,13 +17,22 @@ class Residual {
  public:
     static constexpr double kNoArc = std::numeric_limits<double>::infinity();
 
-    explicit Residual(int k);
+    // With a table of all arcs, or with lists of those that there are.
+    Residual(int k, bool in_table);
 
     Colour slack() const { return nodes_ - 1; }
-    double arc(Colour from, Colour to) const { return arc_[index(from, to)]; }
-    void set_arc(Colour from, Colour to, double cost) { arc_[index(from, to)] = cost; }
-
-    void forget_arcs() { std::fill(arc_.begin(), arc_.end(), kNoArc); }
+    double arc(Colour from, Colour to) const {
+        return in_table_ ? arc_[index(from, to)] : listed_arc(from, to);
+    }
+    void set_arc(Colour from, Colour to, double cost) {
+        if (in_table_)
+            arc_[index(from, to)] = cost;
+        else
+            list_arc(from, to, cost);
+    }
+    void forget_arcs();
+    // Add the absolute costs of all arcs between clusters.
+    double add_costs(double sum) const;
 
     // A cycle whose arcs add up to less than `bar`, each node followed by the next, or nothing. By
     // Bellman and Ford.
@@ -40,14 +48,24 @@ class Residual {
     std::size_t index(Colour from, Colour to) const {
         return static_cast<std::size_t>(from) * nodes_ + to;
     }
+    struct Arc {
+        Colour to;
+        double cost;
+    };
+
+    double listed_arc(Colour from, Colour to) const;
+    void list_arc(Colour from, Colour to, double cost);
     std::span<const Colour> path_to(Colour last);
     bool relax(int nodes);
     void relax_from(Colour from, int nodes);
+    void relax_arc(Colour from, Colour to, double cost);
     bool find_cycle(int nodes);
     double cost_of_cycle() const;
 
     const int nodes_;
-    std::vector<double> arc_;  // nodes x nodes
+    const bool in_table_;
+    std::vector<double> arc_;             // nodes x nodes
+    std::vector<std::vector<Arc>> arcs_;  // of each node, in order of where they lead
     std::vector<double> distance_;
     std::vector<Colour> parent_;
     std::vector<char> nearer_;  // nodes that became nearer since others were looked at from there

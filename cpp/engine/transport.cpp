@@ -23,7 +23,7 @@ Transport::Transport(const Instance& instance, int k, Cost cost, std::vector<Col
       members_(k),
       position_(instance.size),
       lists_(std::size_t(k) * k),
-      residual_(k),
+      residual_(k, true),
       begin_(k),
       end_(k) {
     for (Vertex v = 0; v < instance.size; ++v) {
@@ -208,11 +208,59 @@ void check(const Instance& instance, const Centroids& centroids) {
         throw std::invalid_argument("the limits leave no room for all rows");
 }
 
+// Row after row, those nearest to a centroid first, each to the nearest that has room. Clusters
+// with too few get all that are left as soon as these are no more than they lack. When time is up,
+// the first cluster with room is near enough.
+template <class Points, class Distance>
+std::vector<Colour> nearest_with_room(const Instance& instance, const Centroids& centroids,
+                                      const Points& points, Distance distance, Stopper& stopper) {
+    const Sizes& sizes = instance.sizes;
+    const auto near = [&](Vertex v) {
+        double least = std::numeric_limits<double>::infinity();
+        for (Colour c = 0; c < centroids.count && !stopper.stopped(); ++c)
+            least = std::min(least, static_cast<double>(distance(points[v], centroids[c])));
+        return least;
+    };
+    std::vector<std::pair<double, Vertex>> order(instance.size);
+    for_blocks(*instance.pool, instance.blocks(instance.size),
+               [&](std::size_t begin, std::size_t end, int) {
+                   for (std::size_t v = begin; v < end; ++v) {
+                       stopper.should_stop();
+                       order[v] = {near(static_cast<Vertex>(v)), static_cast<Vertex>(v)};
+                   }
+               });
+    std::sort(order.begin(), order.end());
+    std::vector<Colour> colour(instance.size, kUncoloured);
+    std::vector<int> rows(centroids.count);
+    long long lacking = std::accumulate(sizes.least.begin(), sizes.least.end(), 0LL);
+    long long left = instance.size;
+    Colour with_room = 0;
+    for (const auto& [_, v] : order) {
+        const bool all_are_needed = left <= lacking;
+        const auto admits = [&](Colour c) {
+            return rows[c] < (all_are_needed ? sizes.least[c] : sizes.most[c]);
+        };
+        Colour c = kUncoloured;
+        if (!stopper.should_stop()) c = nearest_colour(points[v], centroids, distance, admits);
+        // What is full for all is full for those that are needed.
+        while (c < 0 && rows[with_room] >= sizes.most[with_room]) ++with_room;
+        for (Colour first = with_room; c < 0; ++first)
+            if (admits(first)) c = first;
+        lacking -= rows[c] < sizes.least[c];
+        ++rows[c];
+        --left;
+        colour[v] = c;
+    }
+    return colour;
+}
+
 Out1<Colour> transport(const Instance& instance, In2<double> array, Stopper& stopper) {
     const Centroids centroids(instance, array);
     check(instance, centroids);
     return to_numpy(unlocked([&] {
         return with_distances(instance, [&](const auto& points, auto distance) {
+            if (centroids.count > Transport::kMostClusters)
+                return nearest_with_room(instance, centroids, points, distance, stopper);
             std::vector<Colour> nearest(instance.size);
             for_blocks(*instance.pool, instance.blocks(instance.size),
                        [&](std::size_t begin, std::size_t end, int) {

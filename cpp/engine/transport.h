@@ -18,6 +18,9 @@ namespace kempe {
 // need be. Paths are found on the clusters alone, so there is no table of rows times clusters.
 class Transport {
  public:
+    // With more, lists of all pairs of clusters would fill the memory.
+    static constexpr int kMostClusters = 400;
+
     // What row v costs in cluster c.
     using Cost = std::function<double(Vertex v, Colour c)>;
 

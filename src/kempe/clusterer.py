@@ -10,7 +10,6 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import cache, lru_cache
 from inspect import signature
-from math import inf
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -45,7 +44,7 @@ from kempe.data_checks import (
     warn_if_repeated,
 )
 from kempe.exact.new_rows import assign_new_rows
-from kempe.fit_arguments import as_constraints, constraints_of_fit
+from kempe.fit_arguments import as_constraints, constraints_of_fit, seconds_of
 from kempe.graph.sizes import refuse_conflict
 from kempe.model_file import write_model
 from kempe.problem import Problem
@@ -485,10 +484,8 @@ class ConstrainedClusterer(
     @property
     def _seconds_left(self) -> float:
         """What is left of the time limit, which counts from the beginning of ``fit``."""
-        if self.time_limit is None:
-            return inf
         now = time.perf_counter()
-        return self.time_limit - (now - getattr(self, "_begun", now))
+        return seconds_of(self.time_limit) - (now - getattr(self, "_begun", now))
 
     def _generator(self) -> np.random.Generator:
         return np.random.default_rng(self._seed())

@@ -1,9 +1,11 @@
-"""The arguments of ``fit`` that are about pairs, as one ``Constraints``."""
+"""Arguments that ``fit`` and other calls share: pairs, as one ``Constraints``, and limits."""
 
 from __future__ import annotations
 
 import sys
 import warnings
+from math import inf
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -104,3 +106,21 @@ def _is_partial(y: object) -> bool:
         return bool(unknown.any() and np.unique(labels[~unknown]).size > 1)
     unknown = is_missing(labels)
     return bool(unknown.any() and not unknown.all())
+
+
+def seconds_of(time_limit: float | None) -> float:
+    """Give a limit as a number of seconds, infinite if there is none.
+
+    Parameters
+    ----------
+    time_limit
+        What the user says; a whole number may be larger than any of double precision.
+    """
+    if time_limit is None:
+        return inf
+    if not isinstance(time_limit, Real) or not time_limit >= 0:
+        raise ValueError(f"time_limit must be a number of seconds, got {time_limit!r}")
+    try:
+        return float(time_limit)
+    except OverflowError:
+        return inf

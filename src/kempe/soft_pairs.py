@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 
 from kempe import _core
 from kempe.pairs import Pairs, as_pairs, check_pairs_differ, check_range
@@ -352,10 +353,18 @@ def supernode_ends(supernode: NDArray[np.int32], pairs: Pairs) -> NDArray[np.int
 def each_once(
     ends: NDArray[np.int64], size: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.intp]]:
-    """Give each two supernodes once, and which of these every pair is of."""
-    code, which = np.unique(ends @ [size, 1], return_inverse=True)
-    first, second = np.divmod(code, size)
-    return first, second, which
+    """Give each two supernodes once, in order, and which of these every pair is of."""
+    first, second = ends.T
+    # Two counting sorts, the second by the first of a pair; nothing is summed up on the way.
+    by_second = sparse.coo_array((np.arange(len(ends)), (second, first)), (size, size))
+    by_second.has_canonical_format = True
+    order = by_second.tocsr().T.tocsr().data
+    first, second = first[order], second[order]
+    new = np.ones(order.size, dtype=bool)
+    new[1:] = (first[1:] != first[:-1]) | (second[1:] != second[:-1])
+    which = np.empty(order.size, dtype=np.intp)
+    which[order] = np.cumsum(new) - 1
+    return first[new], second[new], which
 
 
 def _are_neighbours(graph: _core.Graph, ends: NDArray[np.int64]) -> NDArray[np.bool_]:

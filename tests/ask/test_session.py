@@ -20,8 +20,7 @@ from sklearn.metrics import adjusted_rand_score
 from typer.testing import CliRunner
 
 from kempe import Constraints, FileFormatError
-from kempe.ask import STRATEGIES, Proposal, Session
-from kempe.ask import session as sessions
+from kempe.ask import STRATEGIES, Proposal, Session, clusters
 from kempe.ask.answers import AnswerBook
 from kempe.ask.spread import AnswerSpread
 from kempe.cli import app
@@ -411,7 +410,7 @@ def test_ctrl_c_while_a_contradiction_is_proven_loses_nothing(monkeypatch):
 def test_ctrl_c_in_a_search_ends_it_and_changes_nothing(monkeypatch):
     session = Session(blobs()[0], 3, random_state=0, model="plain")
     before, version = session.labels_.copy(), session.version
-    fit = sessions.KempeKMeans.fit
+    fit = clusters.KempeKMeans.fit
 
     def cut_short(self, *arguments, **options):
         fitted = fit(self, *arguments, **options)
@@ -419,7 +418,7 @@ def test_ctrl_c_in_a_search_ends_it_and_changes_nothing(monkeypatch):
         return fitted
 
     with monkeypatch.context() as patched:
-        patched.setattr(sessions.KempeKMeans, "fit", cut_short)
+        patched.setattr(clusters.KempeKMeans, "fit", cut_short)
         with pytest.raises(KeyboardInterrupt):
             session.search()
         with pytest.raises(KeyboardInterrupt):
@@ -633,7 +632,7 @@ def test_what_is_made_ready_beforehand_is_what_would_be_made_anyway(monkeypatch)
             assert begin.wait(60)
             super().__init__(*arguments)
 
-    monkeypatch.setattr(sessions, "AnswerSpread", Slow)
+    monkeypatch.setattr(clusters, "AnswerSpread", Slow)
     ready, plain = (Session(X, 3, random_state=0, model=model) for model in ("auto", "plain"))
     for session in (ready, plain, ready):
         session.prepare()
@@ -650,7 +649,7 @@ def test_what_is_made_ready_beforehand_is_what_would_be_made_anyway(monkeypatch)
 def test_a_preparation_that_fails_fails_where_it_is_needed(monkeypatch):
     X, _ = blobs(60, 3, 1)
     broken = mock.Mock(side_effect=MemoryError("no room"))
-    monkeypatch.setattr(sessions, "AnswerSpread", broken)
+    monkeypatch.setattr(clusters, "AnswerSpread", broken)
     monkeypatch.setattr(threading, "excepthook", lambda _: None)
     session = Session(X, 3, random_state=0)
     session.prepare()

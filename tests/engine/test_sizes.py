@@ -284,6 +284,94 @@ def test_threads_do_not_change_where_many_rows_go():
     np.testing.assert_array_equal(*found)
 
 
+@pytest.mark.parametrize("by", ["centroids", "labels"])
+@pytest.mark.parametrize("soft", [False, True])
+@pytest.mark.parametrize("seed", range(6))
+def test_clusters_with_limits_of_their_own_lie_where_they_were_put_if_they_can(seed, by, soft):
+    rng = np.random.default_rng(seed)
+    corners = np.array([[0.0, 0.0], [6.0, 0.0], [0.0, 6.0], [6.0, 6.0]])
+    X = corners[rng.integers(4, size=60)] + rng.normal(size=(60, 2))
+    limits = {"size_min": [1, 1, 1, 12], "size_max": [26, 20, 20, 20]}
+    model = KempeKMeans(4, random_state=seed, **limits)
+    pairs = {"soft_cannot_link": [(0, 1), (2, 3)]} if soft else {}
+    if by == "centroids":
+        targets = corners
+        model.set_params(init=corners).fit(X, **pairs)
+    else:
+        labels = ((X[:, None] - corners) ** 2).sum(axis=2).argmin(axis=1)
+        targets = np.array([X[labels == c].mean(axis=0) for c in range(4)])
+        model.fit(X, init=labels, **pairs)
+    sizes = np.bincount(model.labels_, minlength=4)
+
+    def moved(order) -> float:
+        """What it costs to bring the cluster of each number to the position in the order."""
+        room = zip(sizes, order, strict=True)
+        if any(not limits["size_min"][p] <= n <= limits["size_max"][p] for n, p in room):
+            return np.inf
+        return float(sizes @ ((model.cluster_centers_ - targets[list(order)]) ** 2).sum(axis=1))
+
+    assert moved(range(4)) == pytest.approx(min(map(moved, itertools.permutations(range(4)))))
+
+
+def many_clusters(seed, n, k):
+    """Rows around more clusters than tables of all pairs of them are made for."""
+    rng = np.random.default_rng(seed)
+    X = 3 * rng.normal(size=(k, 3))[rng.integers(k, size=n)] + rng.normal(size=(n, 3))
+    pairs = rng.integers(n, size=(n // 5, 2))
+    return X, pairs[pairs[:, 0] != pairs[:, 1]]
+
+
+@pytest.mark.parametrize("most", [4, 6])
+@pytest.mark.parametrize("paired", [False, True])
+def test_no_row_leaves_and_no_two_change_places_where_many_clusters_are_near(most, paired):
+    n, k = 280, 70
+    X, pairs = many_clusters(most, n, k)
+    limits = SizeLimits.of(4 if most == 4 else 2, most, n, k)
+    constraints = Constraints(None, pairs if paired else None)
+    problem = Problem.build(X, constraints, n_clusters=k, limits=limits)
+    context = context_of(problem, 0)
+    start = KempeKMeans(k, size_min=limits.least, size_max=limits.most, max_mutations=0)
+    colours = start.fit(X, cannot_link=constraints.cannot_link).labels_
+    colours = SequentialDescent().descend(context, colours)
+    sizes = np.bincount(colours, minlength=k)
+    assert limits.hold(sizes)
+    assert problem.is_proper(colours)
+    centroids = problem.means(colours)[0]
+    dearer = problem.costs(centroids)
+    dearer -= dearer[np.arange(n), colours][:, None]
+    for row, other in constraints.cannot_link.tolist():  # where neighbours are, nobody goes alone
+        dearer[row, colours[other]] = dearer[other, colours[row]] = np.inf
+    away = ((centroids[:, None] - centroids) ** 2).sum(axis=2)
+    lowest = np.full((k, k), np.inf)
+    np.minimum.at(lowest, colours, dearer)
+    for a in range(k):
+        for b in np.argsort(away[a])[1:9]:
+            assert lowest[a, b] + lowest[b, a] > -1e-9
+            if sizes[a] > limits.least[a] and sizes[b] < limits.most[b]:
+                assert lowest[a, b] > -1e-9
+
+
+@pytest.mark.parametrize(("least", "most"), [(1, 3), (2, 3), (0, 500)])
+def test_rows_go_to_the_nearest_of_many_clusters_that_has_room(least, most):
+    n, k = 1000, 450
+    X, _ = many_clusters(0, n, k)
+    limits = SizeLimits(np.full(k, least, np.int32), np.full(k, most, np.int32))
+    problem = Problem.build(X, n_clusters=k, limits=limits)
+    centroids = X[:k] - problem.shift
+    costs = problem.costs(centroids)
+    expected, rows = np.empty(n, dtype=np.int32), np.zeros(k, dtype=int)
+    for turn, row in enumerate(np.argsort(costs.min(axis=1), kind="stable")):
+        lacking = np.maximum(least - rows, 0).sum()
+        full = rows >= (least if n - turn <= lacking else most)
+        expected[row] = np.where(full, np.inf, costs[row]).argmin()
+        rows[expected[row]] += 1
+    found = _core.transport(problem.core, centroids, _core.Stopper())
+    assert limits.hold(np.bincount(found, minlength=k))
+    assert (found == expected).mean() > 0.99  # distances that are equal but for rounding
+    late = _core.transport(problem.core, centroids, _core.Stopper(0.0))
+    assert limits.hold(np.bincount(late, minlength=k))
+
+
 @pytest.mark.parametrize(
     ("constraints", "limits"),
     [

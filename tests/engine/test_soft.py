@@ -22,7 +22,7 @@ from kempe.rivals import PCCC
 from kempe.search.callbacks import Callbacks
 from kempe.search.descent import Context
 from kempe.sizes import SizeLimits
-from kempe.soft_pairs import SoftPairs
+from kempe.soft_pairs import SoftPairs, each_once
 
 LONG = 1e9
 
@@ -692,3 +692,13 @@ def test_a_certificate_has_the_objective_and_its_prices():
     found = certify(X, model, constraints=Constraints(**known), time_limit=5)
     assert found.objective == pytest.approx(model.objective_)
     assert 0 < found.lower_bound <= found.objective
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 200])
+@pytest.mark.parametrize("n_pairs", [0, 1, 60])
+def test_pairs_that_are_said_several_times_are_given_once_and_in_order(size, n_pairs):
+    ends = np.sort(np.random.default_rng(size).integers(size, size=(n_pairs, 2)), axis=1)
+    first, second, which = each_once(ends, size)
+    given = list(zip(first.tolist(), second.tolist(), strict=True))
+    assert given == sorted({tuple(pair) for pair in ends.tolist()})
+    assert [given[number] for number in which] == [tuple(pair) for pair in ends.tolist()]

@@ -36,6 +36,7 @@ SHAPES = {
     "many pairs": (19_000, 10, 95_000, 0.3),
     "many clusters": (5000, 200, 2000, 0.3),
     "many rows": (100_000, 10, 50_000, 0.3),
+    "many features": (3000, 8, 3000, 0.3, 2000),
 }
 LARGEST = {
     "hundreds of thousands of rows": (400_000, 10, 200_000, 0.3),

@@ -20,7 +20,7 @@ from kempe.proof.bundle import Bundle
 from kempe.proof.checking import prove
 from kempe.proof.nodes import Node, Part, Prices
 from kempe.proof.presolve import Merged
-from kempe.proof.price_proof import ROOMS, PriceProof
+from kempe.proof.price_proof import ROOMS, PriceProof, effective_dimension
 from kempe.proof.price_rules import Rules
 from kempe.proof.relaxation import Data
 from random_certificates import Knowledge, Tiny, groups_apart, random_tiny
@@ -472,3 +472,17 @@ def test_thousands_of_rows_are_bounded_at_once(tmp_path, n_jobs):
     changed = replace(again, parts=(replace(again.parts[0], nodes=(lower,)),))
     with pytest.raises(CertificateError, match="more than is claimed"):
         changed.verify(X, cannot_link=apart)
+
+
+def test_some_rows_say_in_how_many_dimensions_all_of_them_lie():
+    rng = np.random.default_rng(0)
+    inside, n = rng.normal(size=(3, 400)), 5000
+    rows = rng.normal(size=(n, 3)) @ inside + 1e-3 * rng.normal(size=(n, 400))
+    weight = np.where(np.arange(n) % 5 == 0, 0.0, rng.uniform(0.5, 2.0, size=n))
+    centred = rows - weight @ rows / weight.sum()
+    spectrum = np.linalg.eigvalsh(centred.T @ (weight[:, None] * centred))
+    exact = spectrum.sum() ** 2 / (spectrum**2).sum()
+    assert effective_dimension(Data(rows, weight)) == pytest.approx(exact, rel=0.1)
+    few = Data(np.ascontiguousarray(rows[:, :100]), weight)
+    assert effective_dimension(few) == pytest.approx(exact, rel=0.2)
+    assert effective_dimension(Data(np.zeros((5, 300)), np.ones(5))) == 0.0

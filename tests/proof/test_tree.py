@@ -138,7 +138,7 @@ def test_a_report_looks_at_the_root_alone():
 def test_ties_between_open_nodes_go_to_the_one_that_was_made_first():
     tree = object.__new__(Tree)
     tree._open, tree._busy, tree._ended = [], 0, False
-    tree._changed, tree._stop = threading.Condition(), lambda: False
+    tree._changed, tree._stop = threading.Condition(), lambda _: False
     tree.gap = 0.0
     tree.incumbent = type("Known", (), {"objective": 10.0})()
     made = [branch(1.0) for _ in range(200)]

@@ -10,7 +10,6 @@ BalancedChains<Rules>::BalancedChains(Ledger<Rules>& ledger, Exchanges<Rules>& e
     : ledger_(ledger),
       exchanges_(exchanges),
       members_(ledger.k),
-      failed_(std::size_t(ledger.k) * ledger.k),
       target_(ledger.instance.size, kUncoloured),
       listed_(ledger.instance.size) {
     const auto counts_more = [&](Vertex v) { return ledger.state.limits().rows(v) > 1; };
@@ -28,13 +27,16 @@ template <class Rules>
 void BalancedChains<Rules>::sweep(Stopper& stopper) {
     if (!has_several_) return;
     const auto& state = ledger_.state;
+    const NearClusters& near = exchanges_.near();
+    if (failed_.size() != near.places() || (version_ != near.version() && !near.in_tables()))
+        failed_.assign(near.places(), 0);
+    version_ = near.version();
     for (auto& members : members_) members.clear();
     for (Vertex v = 0; v < ledger_.instance.size; ++v) members_[state.colour(v)].push_back(v);
     for (Colour first = 0; first < ledger_.k; ++first) {
-        for (Colour second : exchanges_.near().around(first)) {
+        for (Colour second : near.around(first)) {
             if (stopper.should_stop()) return;
-            Time& failed =
-                failed_[std::size_t(std::min(first, second)) * ledger_.k + std::max(first, second)];
+            Time& failed = failed_[near.place(std::min(first, second), std::max(first, second))];
             const Time altered =
                 std::max(ledger_.clock.altered(first), ledger_.clock.altered(second));
             if (failed > 0 && failed >= altered) continue;

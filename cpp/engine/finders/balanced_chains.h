@@ -53,7 +53,8 @@ class BalancedChains {
     Exchanges<Rules>& exchanges_;
     bool has_several_ = false;  // whether there is anything but single rows in no pair
     std::vector<std::vector<Vertex>> members_;  // per cluster
-    std::vector<Time> failed_;                  // per pair of clusters
+    std::vector<Time> failed_;                  // by place of a pair of clusters
+    std::int64_t version_ = 0;                  // of what is near
     std::vector<Item> items_;
     std::vector<Vertex> vertices_;  // of items
     std::vector<double> table_;     // least price of the first few items, per number of rows

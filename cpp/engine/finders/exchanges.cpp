@@ -8,7 +8,11 @@ namespace kempe {
 
 template <class Rules>
 Exchanges<Rules>::Exchanges(Ledger<Rules>& ledger)
-    : ledger_(ledger), residual_(ledger.k), near_(ledger.k), begin_(ledger.k), end_(ledger.k) {
+    : ledger_(ledger),
+      residual_(ledger.k, NearClusters::in_tables(ledger.k)),
+      near_(ledger.k),
+      begin_(ledger.k),
+      end_(ledger.k) {
     std::map<int, std::vector<Vertex>> classes;
     auto last = classes.end();  // nearly always that of the next
     for (Vertex v = 0; v < ledger.instance.size; ++v) {
@@ -135,10 +139,11 @@ typename Exchanges<Rules>::Lists* Exchanges<Rules>::units() {
     const auto found = std::find_if(fixed_.begin(), fixed_.end(),
                                     [](const Lists& lists) { return lists.rows() == 1; });
     if (found == fixed_.end()) return nullptr;
-    if (arcs_of_units_ != ledger_.clock.now()) {
+    if (arcs_of_units_ != ledger_.clock.now() || near_of_units_ != near_.version()) {
         found->refresh();
         set_arcs(*found);
         arcs_of_units_ = ledger_.clock.now();
+        near_of_units_ = near_.version();
     }
     return &*found;
 }
@@ -193,8 +198,11 @@ template <class Rules>
 int Exchanges<Rules>::repair(Stopper& stopper) {
     ledger_.reference = Reference::placed;
     near_.update(ledger_.state.centroid(0), ledger_.instance.dimension);
-    const int left = repair_among_near(stopper);
-    return left > 0 && near_.join_all() ? repair_among_near(stopper) : left;
+    int left = repair_among_near(stopper);
+    while (left > 0 && !stopper.stopped() &&
+           near_.join_more(ledger_.state.centroid(0), ledger_.instance.dimension))
+        left = repair_among_near(stopper);
+    return left;
 }
 
 template <class Rules>
@@ -222,11 +230,7 @@ bool Exchanges<Rules>::send_rows(Lists& lists, Stopper& stopper) {
 // The cheapest of those paths that mend most. A cycle of negative cost is taken first.
 template <class Rules>
 bool Exchanges<Rules>::send_once(Lists& lists) {
-    double scale = 1.0;
-    for (Colour a = 0; a < ledger_.k; ++a)
-        for (Colour b = 0; b < ledger_.k; ++b)
-            if (a != b && std::isfinite(residual_.arc(a, b)))
-                scale += std::abs(residual_.arc(a, b));
+    const double scale = residual_.add_costs(1.0);
     for (Colour c = 0; c < ledger_.k; ++c) {
         begin_[c] = scale * change_of_excess(c, -lists.rows());
         end_[c] = scale * change_of_excess(c, lists.rows());

@@ -62,7 +62,8 @@ class Exchanges {
     std::vector<Lists> fixed_, following_;  // one for each number of rows
     std::vector<SingleMove> moves_;
     std::vector<double> begin_, end_;
-    Time arcs_of_units_ = 0;  // when they were set last
+    Time arcs_of_units_ = 0;           // when they were set last
+    std::int64_t near_of_units_ = -1;  // among which clusters
 };
 
 KEMPE_DECLARE_FOR_SIZED_RULES(Exchanges);

@@ -18,14 +18,35 @@ MoveLists<Rules>::MoveLists(const Ledger<Rules>& ledger, const NearClusters& nea
       rows_(rows),
       pricing_(pricing),
       length_(length(ledger.instance, ledger.k)),
-      lists_(std::size_t(ledger.k) * ledger.k),
-      kept_(lists_.size()),
       made_(ledger.k),
       stale_(ledger.k),
-      bar_(lists_.size()),
       distance_(ledger.k),
       cost_(ledger.k) {
+    make_places();
+}
+
+template <class Rules>
+void MoveLists<Rules>::make_places() {
+    version_ = near_.version();
+    lists_.assign(near_.places(), {});
+    kept_.assign(lists_.size(), false);
+    bar_.assign(lists_.size(), -kNever);
     furnish(lists_, memory_, length_);
+}
+
+// Where all pairs have places, those that are not near any more are no longer kept in step.
+template <class Rules>
+void MoveLists<Rules>::follow_near() {
+    if (version_ == near_.version()) return;
+    if (!near_.in_tables()) {
+        make_places();
+        return forget();
+    }
+    version_ = near_.version();
+    const int k = ledger_.k;
+    for (Colour from = 0; from < k; ++from)
+        for (Colour to = 0; to < k; ++to)
+            if (!near_.are_near(from, to)) kept_[near_.place(from, to)] = false;
 }
 
 template <class Rules>
@@ -56,14 +77,13 @@ template <class Rules>
 void MoveLists<Rules>::refresh() {
     const auto& state = ledger_.state;
     const int k = ledger_.k;
+    follow_near();
     stale_list_.clear();
     for (Colour c = 0; c < k; ++c) {
         stale_[c] = made_[c] == 0 || ledger_.clock.altered(c) > made_[c];
         if (stale_[c]) stale_list_.push_back(c);
         made_[c] = ledger_.clock.now();
     }
-    const auto near = near_.matrix();
-    for (std::size_t pair = 0; pair < kept_.size(); ++pair) kept_[pair] &= near[pair];
     std::fill(bar_.begin(), bar_.end(), -kNever);
     for (Colour from = 0; from < k; ++from)
         for (Colour to : near_.around(from)) open(from, to);
@@ -72,8 +92,10 @@ void MoveLists<Rules>::refresh() {
     for (Vertex v : vertices_) {
         if (few && !stale_[state.colour(v)])
             look_at_stale(v);
-        else
+        else if (near_.in_tables())
             look_at_all(v);
+        else
+            look_at_near(v);
     }
 }
 
@@ -81,7 +103,7 @@ void MoveLists<Rules>::refresh() {
 // is made when somebody asks for it.
 template <class Rules>
 inline void MoveLists<Rules>::open(Colour from, Colour to) {
-    const std::size_t pair = std::size_t(from) * ledger_.k + to;
+    const std::size_t pair = near_.place(from, to);
     if (stale_[from] || stale_[to]) {
         bar_[pair] = likely_bar(from, to);
         lists_[pair].begin(bar_[pair] == kNever);
@@ -95,7 +117,7 @@ inline void MoveLists<Rules>::open(Colour from, Colour to) {
 // sorted in, and the list says that it is not complete.
 template <class Rules>
 double MoveLists<Rules>::likely_bar(Colour from, Colour to) const {
-    const List& old = lists_[std::size_t(from) * ledger_.k + to];
+    const List& old = lists_[near_.place(from, to)];
     if (old.count < kUsual) return kNever;
     const auto& state = ledger_.state;
     double bar = -kNever;
@@ -126,11 +148,22 @@ inline void MoveLists<Rules>::look_at_stale(Vertex v) {
     const auto& state = ledger_.state;
     const Colour own = state.colour(v);
     const double near = state.distance(v, own);
-    const double* bar = bar_.data() + std::size_t(own) * ledger_.k;
     for (Colour c : stale_list_) {
-        if (bar[c] == -kNever) continue;
+        if (!near_.are_near(own, c)) continue;
         const double cost = price(v, c, near, state.distance(v, c));
-        if (cost < bar[c]) list_anew({cost, v}, own, c);
+        if (cost < bar_[near_.place(own, c)]) list_anew({cost, v}, own, c);
+    }
+}
+
+// Where there are many clusters, most are not near.
+template <class Rules>
+inline void MoveLists<Rules>::look_at_near(Vertex v) {
+    const auto& state = ledger_.state;
+    const Colour own = state.colour(v);
+    const double near = state.distance(v, own);
+    for (Colour c : near_.around(own)) {
+        const double cost = price(v, c, near, state.distance(v, c));
+        if (cost < bar_[near_.place(own, c)]) list_anew({cost, v}, own, c);
     }
 }
 
@@ -143,7 +176,7 @@ inline void MoveLists<Rules>::list_anew(Candidate candidate, Colour from, Colour
     place(found, candidate);
     if (found.count < kUsual) return;
     found.complete = false;
-    bar_[std::size_t(from) * ledger_.k + to] = found.entry[kUsual - 1].price;
+    bar_[near_.place(from, to)] = found.entry[kUsual - 1].price;
 }
 
 // What entering each cluster costs v, in cost_; what leaving its own gains.
@@ -295,8 +328,14 @@ void MoveLists<Rules>::note_move(Vertex v, Colour from) {
             offer(u, from,
                   price(u, from, state.distance(u, state.colour(u)), state.distance(u, from)));
     if (!belongs(v)) return;
-    const double gain = price_all(v);
-    for (Colour c : near_.around(state.colour(v))) offer(v, c, cost_[c] - gain);
+    const auto around = near_.around(state.colour(v));
+    if (near_.in_tables()) {
+        const double gain = price_all(v);
+        for (Colour c : around) offer(v, c, cost_[c] - gain);
+    } else {
+        const double near = state.distance(v, state.colour(v));
+        for (Colour c : around) offer(v, c, price(v, c, near, state.distance(v, c)));
+    }
 }
 
 KEMPE_FOR_SIZED_RULES(MoveLists);

@@ -72,9 +72,11 @@ class MoveLists {
     };
 
     static int length(const Instance& instance, int k);
+    void make_places();
+    void follow_near();
     // Gives each list its part of the memory.
     static void furnish(std::vector<List>& lists, std::vector<Candidate>& memory, int length);
-    List& list(Colour from, Colour to) { return lists_[std::size_t(from) * ledger_.k + to]; }
+    List& list(Colour from, Colour to) { return lists_[near_.place(from, to)]; }
     bool belongs(Vertex v) const { return ledger_.state.limits().rows(v) == rows_; }
     bool may_go(Vertex v, Colour from, Colour to) const {
         return ledger_.state.colour(v) == from && ledger_.state.ties().admit(v, to);
@@ -83,6 +85,7 @@ class MoveLists {
     void open(Colour from, Colour to);
     void look_at_all(Vertex v);
     void look_at_stale(Vertex v);
+    void look_at_near(Vertex v);
     void list_anew(Candidate candidate, Colour from, Colour to);
     double price_all(Vertex v);
     double leaving_gain(Vertex v, double squared) const;
@@ -98,17 +101,18 @@ class MoveLists {
     const std::vector<Vertex> vertices_;
     const int rows_;
     const Pricing pricing_;
-    bool heeds_pulls_ = true;  // where there are any
-    const int length_;         // of lists
-    std::vector<List> lists_;  // k x k
+    bool heeds_pulls_ = true;   // where there are any
+    const int length_;          // of lists
+    std::int64_t version_ = 0;  // of what is near
+    std::vector<List> lists_;   // of places of pairs
     std::vector<Candidate> memory_;
-    std::vector<char> kept_;   // k x k: whether a list was kept in step since it was made
+    std::vector<char> kept_;   // by place: whether a list was kept in step since it was made
     std::vector<Time> made_;   // per cluster
     std::vector<char> stale_;  // per cluster
     std::vector<Colour> stale_list_;
     std::vector<List> parts_;  // of a list, from each block of vertices
     std::vector<Candidate> memory_of_parts_;
-    std::vector<double> bar_;              // k x k: what lists that are made anew are closed to
+    std::vector<double> bar_;              // by place: what lists made anew are closed to
     std::vector<double> distance_, cost_;  // of one vertex, per cluster
 };
 

@@ -37,22 +37,30 @@ class SuperInstances(Strategy):
     then clusters are merged, nearest first, until all are known to be apart. It does not know the
     number of clusters. ``clusters`` has the clustering of its own.
 
-    A run goes on where it was as long as answers are only added, and begins anew otherwise.
+    A run goes on where it was as long as the answers hold that it was built on, and begins anew
+    otherwise.
     """
 
     def __init__(self) -> None:
         self._run: Generator[tuple[int, int], None, None] | None = None
         self._view: View | None = None
-        self._seen = 0
+        self._built_on: dict[tuple[int, int], bool] = {}
         self.clusters: NDArray[np.int32] | None = None
 
     def propose(self, view: View) -> Proposal | None:
         """Give the pair to ask about next."""
-        told = len(view.known.rows())
-        if self._run is None or told < self._seen:
+        holds = all(
+            view.known.relation(*pair) == together for pair, together in self._built_on.items()
+        )
+        if self._run is None or not holds:
             self._run = self._all(np.random.default_rng(int(view.rng.integers(2**63))))
-        self._view, self._seen = view, told
-        pair = next(self._run, None)
+            self._built_on = {}
+        self._view = view
+        try:
+            pair = next(self._run, None)
+        except BaseException:  # Ctrl-C ends a generator, which would have no more questions
+            self._run = None
+            raise
         if pair is None:
             return None
         return Proposal(*pair, "both stand for many rows, which may belong together")
@@ -113,6 +121,7 @@ class SuperInstances(Strategy):
         for pair in pairs:
             relation = known.relation(*pair)
             if relation is not None:
+                self._built_on[pair] = relation
                 return relation
         squares = [float(self._now().squares(a, np.array([b]))[0]) for a, b in pairs]
         return (yield from self._ask(*pairs[int(np.argmin(squares))]))
@@ -122,6 +131,7 @@ class SuperInstances(Strategy):
             if not self._now().is_open(first, second):  # nobody could say
                 return False
             yield first, second
+        self._built_on[first, second] = relation
         return relation
 
     def _by_distance(self, clusters: list[_Cluster]) -> list[tuple[_Cluster, _Cluster]]:

@@ -9,27 +9,25 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import linear_sum_assignment
-from scipy.spatial.distance import cdist
 
 from kempe.ask.answers import Answer, AnswerBook, Conflict, answers_of
+from kempe.ask.clusters import Model, SessionClusters
 from kempe.ask.cobras import SuperInstances
 from kempe.ask.events import SAID, Said, check_event, check_header
 from kempe.ask.export import export_session
-from kempe.ask.knowledge import Knowledge
 from kempe.ask.log import Event, Log
-from kempe.ask.mending import hard_pairs, mended_labels
+from kempe.ask.mending import hard_pairs
+from kempe.ask.names import RowNames
 from kempe.ask.npu import NormalisedUncertainty
 from kempe.ask.simple import ExploreConsolidate, RandomPairs, Uncertainty
 from kempe.ask.spread import AnswerSpread
 from kempe.ask.spreading import Spreading
 from kempe.ask.strategy import Strategy, View
 from kempe.constraints import Constraints
-from kempe.engine import KempeKMeans
 from kempe.exceptions import FileFormatError
 
 if TYPE_CHECKING:
@@ -45,15 +43,6 @@ STRATEGIES: dict[str, Callable[[], Strategy]] = {
     "random": RandomPairs,
 }
 """Strategies by their names."""
-
-Model = Literal["auto", "plain", "spread"]
-
-# The first search is short where every mutation takes long: rows x features x clusters.
-LONG_SEARCH = 5_000_000
-SHORT_SEARCH = 20
-
-# Spread labels are taken unless plain ones predict known rows better by more than this.
-SLACK = 0.05
 
 
 @dataclass(frozen=True)
@@ -131,27 +120,22 @@ class Session:
             str(name) for name in getattr(X, "columns", range(1, self.X.shape[1] + 1))
         ]
         self.n_clusters = _clusters(n_clusters, len(self.X))
-        self.ids = _ids(ids, len(self.X))
+        self._names = RowNames(ids, len(self.X))
         if model not in ("auto", "plain", "spread"):
             raise ValueError(f"model must be 'auto', 'plain' or 'spread', got {model!r}")
         self.model = model
-        self._row_of = None if self.ids is None else {n: row for row, n in enumerate(self.ids)}
         self._strategy, self._strategy_name = _strategy(strategy)
         none = Constraints(n_rows=len(self.X))
         self._given = none if constraints is None else none | constraints
         self._lock = threading.RLock()
         self._book, self._taken = AnswerBook(self.n_clusters, self._given, self.ids), 0
-        self._spread: AnswerSpread | None = None
-        self._preparing: threading.Thread | None = None
         self._question: Question | None = None
-        self._labels: NDArray[np.int32] | None = None
-        self._plain: NDArray[np.int32] | None = None
-        self._chosen = "plain"
         self.version = 0
         self._log = Log(log)
         try:
             self._seed = self._open(random_state)
-            self._base = self._search(None, self._given)
+            self._clusters = SessionClusters(self.X, self.n_clusters, self._seed, model)
+            self._clusters.go_on_from(self._clusters.searched(None, self._given))
             self._replay()
         except BaseException:
             self._log.close()
@@ -185,7 +169,8 @@ class Session:
         before, self._log.events = self._log.events, []
         for event in before:
             if event["event"] == "search":
-                self._base = self._search(self.labels_, self.constraints)
+                found = self._clusters.searched(self.labels_, self.constraints)
+                self._clusters.go_on_from(found)
             self._log.events.append(event)
             self._changed()
 
@@ -207,21 +192,9 @@ class Session:
         return self._book
 
     def _changed(self) -> None:
-        self._question = self._labels = self._plain = None
+        self._question = None
+        self._clusters.forget()
         self.version += 1
-
-    def _search(
-        self, labels: NDArray[np.int32] | None, constraints: Constraints
-    ) -> NDArray[np.int32]:
-        """Search for a clustering to go on from, which all later ones are mended from."""
-        long = self.X.size * self.n_clusters > LONG_SEARCH
-        model = KempeKMeans(
-            self.n_clusters, max_mutations=SHORT_SEARCH if long else None, random_state=self._seed
-        )
-        found: NDArray[np.int32] = _whole(
-            model.fit(self.X, constraints=constraints, init=labels)
-        ).labels_
-        return found
 
     # Questions and answers
 
@@ -234,7 +207,7 @@ class Session:
                     return None
                 rows = (found.first, found.second)
                 number = len(self._ledger.answers) + 1
-                self._question = Question(self._named(rows), rows, found.why, number)
+                self._question = Question(self._names.names(rows), rows, found.why, number)
             return self._question
 
     def _view(self) -> View:
@@ -269,7 +242,7 @@ class Session:
                 "if you cannot tell, the answer is 'unsure'"
             )
         with self._lock:
-            rows = self._rows_of(pair)
+            rows = self._names.rows(pair)
             asked = self._question is not None and set(self._question.rows) == set(rows)
             self._happen(
                 "answer",
@@ -298,7 +271,7 @@ class Session:
             Name of the class.
         """
         with self._lock:
-            numbers = [self._row(one) for one in rows]
+            numbers = [self._names.row(one) for one in rows]
             if not numbers:
                 raise ValueError("a label needs at least one row")
             self._happen("label", rows=numbers, label=str(name))
@@ -312,7 +285,7 @@ class Session:
             Two ids, or row numbers if there are no ids.
         """
         with self._lock:
-            self._happen("skip", rows=list(self._rows_of(pair)))
+            self._happen("skip", rows=list(self._names.rows(pair)))
 
     def undo(self) -> bool:
         """Take back what happened last; whether there was anything."""
@@ -333,19 +306,19 @@ class Session:
             Take back this answer alone, where a pair has contradicting ones; all by default.
         """
         with self._lock:
-            rows = self._rows_of(pair)
+            rows = self._names.rows(pair)
             key = (min(rows), max(rows))
             told = [one for one in self._ledger.answers if one.key == key]
             if not any(said in (None, one.said) for one in told):
-                raise ValueError(f"nothing like that was said about {self._named(rows)}")
+                raise ValueError(f"nothing like that was said about {self._names.names(rows)}")
             self._happen("retract", rows=list(rows), said=said)
 
     def search(self) -> None:
         """Search on from the present clusters; what follows is mended from the result."""
         with self._lock:
-            found = self._search(self.labels_, self.constraints)
+            found = self._clusters.searched(self.labels_, self.constraints)
             self._happen("search")
-            self._base = found
+            self._clusters.go_on_from(found)
             self._changed()
 
     def _happen(self, event: str, **what: Any) -> None:
@@ -362,80 +335,30 @@ class Session:
     def labels_(self) -> NDArray[np.int32]:
         """Cluster of each row; every answer that is certain and holds is obeyed."""
         with self._lock:
-            if self._labels is None:
-                self._labels = self._choose()
-            return self._labels
+            return self._clusters.labels(self._ledger)
 
     @property
     def plain_labels(self) -> NDArray[np.int32]:
         """Clusters by constrained k-means alone."""
         with self._lock:
-            return self._plain_labels()
+            return self._clusters.plain(self.constraints)
 
     @property
     def spread(self) -> AnswerSpread:
         """What spreads answers to rows that nobody was asked about."""
         with self._lock:
-            return self._spreading()
+            return self._clusters.spread()
 
     @property
     def chosen_(self) -> str:
         """Where the clusters come from at present: ``"plain"`` or ``"spread"``."""
         with self._lock:
-            _ = self.labels_
-            return self._chosen
-
-    def _choose(self) -> NDArray[np.int32]:
-        plain = self._plain_labels()
-        self._chosen = "plain"
-        known = self._ledger.believed
-        if self.model == "plain" or len(known.classes) < 2:
-            return plain
-        votes = self._spreading().votes(known, plain)
-        if votes is None:
-            return plain
-        if self.model == "auto" and votes.accuracy < self._plain_accuracy(plain, known) - SLACK:
-            return plain
-        self._chosen = "spread"
-        labels = self._spreading().labels(votes, known, self._ledger.confidences())
-        found = mended_labels(self.X, self.constraints, labels, self.n_clusters, self._seed)
-        return _numbered_like(found, self._base, self.n_clusters)
-
-    def _plain_labels(self) -> NDArray[np.int32]:
-        if self._plain is None:
-            model = KempeKMeans(self.n_clusters, max_mutations=0, random_state=self._seed)
-            _whole(model.fit(self.X, constraints=self.constraints, init=self._base))
-            self._plain, self._centres = model.labels_, model.cluster_centers_
-        return self._plain
-
-    def _plain_accuracy(self, plain: NDArray[np.int32], known: Knowledge) -> float:
-        """Share of known rows that are nearest to the centre of the cluster of their class."""
-        rows, classes = known.labelled()
-        shared = np.zeros((len(known.classes), self.n_clusters), dtype=np.int64)
-        np.add.at(shared, (classes, plain[rows]), 1)
-        away = cdist(self.X[rows], self._centres, "sqeuclidean")
-        return float((away.argmin(axis=1) == shared.argmax(axis=1)[classes]).mean())
+            return self._clusters.chosen(self._ledger)
 
     def prepare(self) -> None:
         """Make ready, while a person reads, what the first answer would have to wait for."""
         with self._lock:
-            if self.model == "plain" or self._spread is not None or self._preparing is not None:
-                return
-            self._preparing = threading.Thread(target=self._make_spread, daemon=True)
-            self._preparing.start()
-
-    def _make_spread(self) -> None:
-        rng = np.random.default_rng([self._seed, 1])
-        self._spread = AnswerSpread(self.X, self.n_clusters, rng)
-
-    def _spreading(self) -> AnswerSpread:
-        if self._preparing is not None:
-            self._preparing.join()
-            self._preparing = None
-        if self._spread is None:
-            self._make_spread()
-        assert self._spread is not None
-        return self._spread
+            self._clusters.prepare()
 
     # What there is to tell
 
@@ -525,43 +448,12 @@ class Session:
         row
             Row number.
         """
-        return row if self.ids is None else self.ids[row]
+        return self._names.name(row)
 
-    def _named(self, rows: tuple[int, int]) -> tuple[Any, Any]:
-        return self.name(rows[0]), self.name(rows[1])
-
-    def _row(self, name: Any) -> int:
-        if self._row_of is not None:
-            if name not in self._row_of:
-                raise ValueError(f"there is no row {name!r}")
-            return self._row_of[name]
-        if not isinstance(name, Integral) or not 0 <= int(name) < len(self.X):
-            raise ValueError(f"there is no row {name!r}")
-        return int(name)
-
-    def _rows_of(self, pair: Sequence[Any]) -> tuple[int, int]:
-        if len(pair) != 2:
-            raise ValueError(f"a pair has two rows, got {pair!r}")
-        first, second = (self._row(one) for one in pair)
-        if first == second:
-            raise ValueError(f"a pair has two different rows, got {pair[0]!r} twice")
-        return first, second
-
-
-def _whole(model: KempeKMeans) -> KempeKMeans:
-    """Refuse a fit that Ctrl-C has cut short: a log that is opened again would find another one."""
-    if model.result_.stop_reason == "interrupted":
-        raise KeyboardInterrupt
-    return model
-
-
-def _numbered_like(
-    labels: NDArray[np.int32], others: NDArray[np.int32], k: int
-) -> NDArray[np.int32]:
-    """Give clusters the numbers of those that they share most rows with."""
-    shared = np.bincount(labels * np.int64(k) + others, minlength=k * k).reshape(k, k)
-    _, number = linear_sum_assignment(-shared)
-    return np.asarray(number[labels], dtype=np.int32)
+    @property
+    def ids(self) -> list[Any] | None:
+        """Id of each row, if there are ids."""
+        return self._names.ids
 
 
 def _left(events: list[Event]) -> int:
@@ -586,17 +478,6 @@ def _clusters(n_clusters: int, n_rows: int) -> int:
     if not isinstance(n_clusters, Integral) or not 2 <= int(n_clusters) <= n_rows:
         raise ValueError(f"n_clusters must be between 2 and {n_rows}, got {n_clusters!r}")
     return int(n_clusters)
-
-
-def _ids(ids: Any, n_rows: int) -> list[Any] | None:
-    if ids is None:
-        return None
-    names = np.asarray(ids).tolist() if not isinstance(ids, list | tuple) else list(ids)
-    if len(names) != n_rows:
-        raise ValueError(f"there are {len(names)} ids for {n_rows} rows")
-    if len(set(names)) < len(names):
-        raise ValueError("an id must name one row, but some stand for several")
-    return names
 
 
 def _strategy(strategy: str | Strategy) -> tuple[Strategy, str]:

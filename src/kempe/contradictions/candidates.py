@@ -91,8 +91,10 @@ class Candidates:
     @property
     def rows(self) -> NDArray[np.int64]:
         """Rows that some pair names."""
-        named = (self.pairs, self.certain.must_link, self.certain.cannot_link)
-        return np.unique(np.concatenate([pairs.ravel() for pairs in named]))
+        named = np.zeros(self.n_rows, dtype=bool)
+        for pairs in (self.pairs, self.certain.must_link, self.certain.cannot_link):
+            named[pairs] = True
+        return np.flatnonzero(named)
 
     def broken(self, labels: NDArray[Any]) -> NDArray[np.bool_]:
         """Which of the candidates a clustering breaks."""

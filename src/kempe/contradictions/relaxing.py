@@ -23,7 +23,7 @@ from kempe.contradictions.relaxation import ROUNDING, Relaxation, RelaxProgress
 from kempe.contradictions.search import CheapColouring, Effort, cheapest_to_break
 from kempe.engine import KempeKMeans
 from kempe.exceptions import InfeasibleConstraintsError
-from kempe.fit_arguments import as_constraints
+from kempe.fit_arguments import as_constraints, seconds_of
 from kempe.graph.certificates import supernodes_of
 from kempe.graph.check import colour_or_explain
 from kempe.graph.colouring import colour_graph
@@ -127,7 +127,7 @@ def relax(
     # As many clusters as rows are as good as more, and tables of them would fill the memory.
     k = min(int(n_clusters), max(candidates.n_rows, 3))
     with _Listeners(callback, verbose, time_limit, candidates, k) as heard:
-        stopper = _core.Stopper(np.inf if time_limit is None else time_limit)
+        stopper = _core.Stopper(seconds_of(time_limit))
         run = _Run(candidates, k, rng, stopper, n_threads(n_jobs), heard)
         return replace(run.relaxed(rows, weights), n_clusters=int(n_clusters))
 
@@ -166,7 +166,7 @@ class _Listeners:
         if verbose:
             from kempe.search.bar import live_bar
 
-            self._bar = live_bar(None, np.inf if time_limit is None else time_limit)
+            self._bar = live_bar(None, seconds_of(time_limit))
             what = f"{counted(len(candidates.pairs), 'pair')}, {counted(n_clusters, 'cluster')}"
             self._task = self._bar.add_task(what, total=None, state="first clusterings")
 
@@ -226,7 +226,7 @@ class _Run:
         limit = self.search_stopper = self.stopper.child(SEARCH_SHARE * self.stopper.remaining)
         near = None
         starts = self._colourings(limit)
-        if rows is not None:
+        if rows is not None and not limit.look():
             data = (rows, weights, self.candidates, self.n_clusters, self.rng, limit)
             near = NearData.of(*data)
             starts += near.beginnings()
@@ -266,6 +266,8 @@ class _Run:
         except InfeasibleConstraintsError as error:
             error.advice = "where there are soft pairs, only soft pairs are given up"
             raise
+        if stopper.look():
+            return found
         everything = candidates.kept(np.zeros(len(candidates.pairs), dtype=bool))
         whole = Graphed.of(everything, candidates.n_rows)
         if whole.inside < 0:

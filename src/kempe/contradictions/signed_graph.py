@@ -12,6 +12,7 @@ from scipy import sparse
 
 from kempe import _core
 from kempe.problem import Colours
+from kempe.soft_pairs import each_once
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,11 +41,11 @@ class SignedGraph:
         """Add up what is said about the same two vertices; pairs inside a vertex say nothing."""
         ends = np.sort(pairs.reshape(-1, 2), axis=1).astype(np.int64)
         between = ends[:, 0] != ends[:, 1]
-        code, which = np.unique(ends[between] @ [size, 1], return_inverse=True)
-        total = np.bincount(which, price[between], minlength=code.size).astype(np.float64)
+        first, second, which = each_once(ends[between], size)
+        total = np.bincount(which, price[between], minlength=first.size).astype(np.float64)
         said = total != 0
-        first, second = np.divmod(code[said], max(size, 1))
-        return cls(size, first.astype(np.int32), second.astype(np.int32), total[said])
+        ends_said = first[said].astype(np.int32), second[said].astype(np.int32)
+        return cls(size, *ends_said, total[said])
 
     @cached_property
     def core(self) -> _core.SoftPairs:

@@ -7,6 +7,7 @@ pairs cost little at first, clusters find their places, and pairs are given up, 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from kempe.engine.sequential import SequentialDescent
 from kempe.problem import Colours, Problem
@@ -26,13 +27,13 @@ class Climb:
         The problem.
     free
         The same without soft pairs.
-    lower
-        The same with pairs at lower prices, which rise.
+    shares
+        The shares of the prices on the way, which rise.
     """
 
     priced: Problem
     free: Problem
-    lower: tuple[Problem, ...]
+    shares: tuple[float, ...]
     _descents: tuple[SequentialDescent, ...]
 
     @classmethod
@@ -42,16 +43,22 @@ class Climb:
         Large data goes down without pairs alone: its first passes cost more than all others, and
         are several times as quick where nobody pulls.
         """
-        assert priced.prices is not None
         shares = () if priced.core.is_large else SHARES
-        lower = tuple(free.priced(share * priced.prices) for share in shares)
-        return cls(priced, free, lower, tuple(SequentialDescent() for _ in (free, *lower)))
+        return cls(priced, free, shares, tuple(SequentialDescent() for _ in (free, *shares)))
+
+    @cached_property
+    def lower(self) -> tuple[Problem, ...]:
+        """The problem with pairs at lower prices, which rise."""
+        prices = self.priced.prices
+        assert prices is not None
+        return tuple(self.free.priced(share * prices) for share in self.shares)
 
     def __call__(self, context: Context, colours: Colours) -> Colours:
         """Go down at all prices below the last."""
-        for problem, descent in zip((self.free, *self.lower), self._descents, strict=True):
+        for step, descent in enumerate(self._descents):
             if context.stopper.look():
                 break
+            problem = self.lower[step - 1] if step else self.free
             colours = descent.descend(replace(context, problem=problem), colours)
         return colours
 

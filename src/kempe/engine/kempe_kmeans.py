@@ -15,7 +15,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from kempe.constraints import Constraints
-from kempe.engine.limits import nearest_within
+from kempe.engine.limits import in_given_positions, nearest_within
 from kempe.engine.memetic import memetic_search
 from kempe.engine.params import MemeticParams
 from kempe.engine.pricing import Priced, Pricing
@@ -266,7 +266,8 @@ class KempeKMeans(SearchingClusterer):
             start = checked_labels(start, problem.n_rows, problem.n_clusters)
         if problem.soft is None:
             self._note_noise(None)
-            self._store(X, problem, self._solve(problem, self._searcher(start)))
+            found = _in_given_positions(problem, self._solve(problem, self._searcher(start)), start)
+            self._store(X, problem, found)
         else:
             self._fit_soft(X, problem, start)
         return self
@@ -280,6 +281,7 @@ class KempeKMeans(SearchingClusterer):
     def _fit_soft(self, X: ArrayLike, problem: Problem, start: Any) -> None:
         """Find the prices of soft pairs in the first search, and keep them in the others."""
         result, priced = self._solve_soft(problem, start, self._pricing().settle)
+        result = _in_given_positions(priced.problem, result, start)
         labels = problem.labels(result.solution.colours)
         broken = BrokenPairs.of(problem.constraints, labels, priced.pair_price)
         self._store(X, priced.problem, replace(result, broken=broken))
@@ -448,3 +450,10 @@ class KempeKMeans(SearchingClusterer):
 def _to_the_end(settings: MemeticParams) -> MemeticParams:
     """Make all mutations that were asked for, whatever clusterings agree."""
     return replace(settings, agreement=0)
+
+
+def _in_given_positions(problem: Problem, result: Result, init: Any) -> Result:
+    if problem.limits is None:
+        return result
+    colours = in_given_positions(problem, result.solution.colours, init)
+    return replace(result, solution=replace(result.solution, colours=colours))

@@ -7,9 +7,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
+from scipy.spatial.distance import cdist
 
 from kempe import _core
 from kempe.engine.sequential import SequentialDescent, is_transport, transported
+from kempe.engine.warm import is_labels
 from kempe.exceptions import InfeasibleConstraintsError
 from kempe.graph.certificates import raise_interrupt
 from kempe.graph.sizes import colour_within_or_explain
@@ -17,7 +20,7 @@ from kempe.problem import Centroids, Colours, Problem
 from kempe.search.descent import Context
 from kempe.search.first_colouring import first_colouring
 from kempe.search.matching import match
-from kempe.search.seeding import starting_centroids
+from kempe.search.seeding import checked_centroids, is_drawn, starting_centroids
 from kempe.sizes import SizeLimits
 from kempe.words import counted
 
@@ -87,7 +90,8 @@ def nearest_within(
 ) -> NDArray[np.int32]:
     """Assign rows to the nearest centres at which clusters keep their limits.
 
-    A transport problem, solved exactly.
+    A transport problem, solved exactly up to 400 clusters; with more, rows go, nearest first, to
+    the nearest centre that has room.
 
     Parameters
     ----------
@@ -124,3 +128,44 @@ def nearest_within(
     labels = _core.transport(problem.core, centroids, stopper)
     raise_interrupt(stopper)
     return labels
+
+
+def in_given_positions(problem: Problem, colours: Colours, init: Any) -> Colours:
+    """Give clusters the numbers of those that were given, as far as their limits permit.
+
+    Where each cluster has limits of its own, its position has a meaning. A search draws further
+    starts and moves clusters to other places, so what was found may lie nearest to a position that
+    has the same room.
+
+    Parameters
+    ----------
+    problem
+        Supernodes and the graph between them.
+    colours
+        Clusters within the limits.
+    init
+        Centroids in the coordinates of the user's data, or the cluster of each row; where starts
+        are drawn, nothing is changed.
+    """
+    limits = problem.limits
+    if limits is None or limits.same_for_all or is_drawn(init):
+        return colours
+    means, weight = problem.means(colours)
+    sizes = limits.sizes_of(problem.labels(colours))[:, None]
+    away = weight[:, None] * cdist(means, _given_centroids(problem, init), "sqeuclidean")
+    # The positions that they have are permitted, so there is an answer.
+    away[(sizes < limits.least) | (sizes > limits.most)] = np.inf
+    position = linear_sum_assignment(away)[1].astype(np.int32)
+    return np.asarray(position[colours])
+
+
+def _given_centroids(problem: Problem, init: Any) -> Centroids:
+    """Give what a start says in the problem's coordinates; clusters without rows are anywhere."""
+    k = problem.n_clusters
+    if not is_labels(init):
+        return checked_centroids(init, (k, problem.n_features)) - problem.shift
+    weight = np.ones(problem.n_rows) if problem.row_weight is None else problem.row_weight
+    total = np.bincount(init, weight, minlength=k)
+    sums = np.zeros((k, problem.n_features))
+    np.add.at(sums, init, weight[:, None] * problem.rows)
+    return sums / np.where(total > 0, total, 1.0)[:, None]

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from kempe import _core
 from kempe.constraints import Constraints
 from kempe.exceptions import InfeasibleConstraintsError, NoSolutionFoundError
+from kempe.fit_arguments import seconds_of
 from kempe.graph.cannot_link import CannotLinkGraph
 from kempe.graph.certificates import (
     Certificate,
@@ -124,7 +125,7 @@ def check(
     if pair >= 0:
         return FeasibilityReport(n_clusters, False, must_link_path(constraints, pair), 1, None)
     graph = CannotLinkGraph(core)
-    stopper = _core.Stopper(time_limit)
+    stopper = _core.Stopper(seconds_of(time_limit))
     report = _check_graph(graph, constraints, n_clusters, np.random.default_rng(seed), stopper)
     if limits is not None and report.feasible is not False:
         report = _check_sizes(report, graph, constraints, supernode, limits, stopper)

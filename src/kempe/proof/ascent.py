@@ -7,6 +7,7 @@ multipliers of the second projection are valid, so every iterate gives a bound.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -117,6 +118,9 @@ class Ascent:
         Steps so far.
     history
         Best bound at every look.
+    slowest
+        Seconds that the longest look at the bound, or for cuts, has taken: steps without such a
+        look after them are in vain.
     penalty
         Weight of the distance between the two halves; it follows the residuals.
     Y
@@ -130,6 +134,7 @@ class Ascent:
         self.best = start
         self.steps = 0
         self.history: list[float] = []
+        self.slowest = 0.0
         self._fantope = Fantope(relaxation.unit, relaxation.n_clusters, pace.exact)
         self._pool = _core.CutPool(
             relaxation.weight, relaxation.cannot.view(np.uint8), relaxation.n_clusters
@@ -169,18 +174,23 @@ class Ascent:
     ) -> None:
         """Raise the bound until it reaches the target or further steps promise little."""
         if self.steps == 0:
-            self._look()
+            self._timed(self._look)
         while self.value < target() and not stop():
             self._step()
             if self.steps % self.look_every:
                 continue
-            self._look()
-            if stalled(self) or self.value >= target():
+            self._timed(self._look)
+            if stalled(self) or self.value >= target() or stop():
                 return
             looks = self.steps // self.look_every
             if looks == 1 or looks % self._pace.separate_every == 0:
-                self._separate()
+                self._timed(self._separate)
             self._adapt()
+
+    def _timed(self, look: Callable[[], None]) -> None:
+        began = time.perf_counter()
+        look()
+        self.slowest = max(self.slowest, time.perf_counter() - began)
 
     def _begin(self, start: Dual) -> None:
         cuts, n = start.cuts, self.relaxation.size

@@ -17,7 +17,7 @@ from kempe import _core
 from kempe.constraints import Constraints
 from kempe.engine import KempeKMeans
 from kempe.exceptions import CertificateError
-from kempe.fit_arguments import as_constraints
+from kempe.fit_arguments import as_constraints, seconds_of
 from kempe.problem import Problem
 from kempe.proof.certificate import Method, OptimalityCertificate, Verification, data_hash
 from kempe.proof.checking import prove
@@ -57,9 +57,9 @@ PRICED_FIRST, FIRST_SHARE = 3500, 0.25
 EVENING_SHARE = 0.03
 # Seconds after the limit in which parts are still begun: some bound is better than none.
 GRACE = 0.2
-# Seconds that dealing a group into parts takes; and those that the checker takes for a row and for
-# a pair, whatever is proven.
-DEAL_SECONDS, ROW_SECONDS, PAIR_SECONDS = 1e-6, 6e-7, 3.5e-7
+# Seconds that dealing a group into parts takes; those that the checker takes for a row and for a
+# pair, whatever is proven; and those that either takes for each value of a row.
+DEAL_SECONDS, ROW_SECONDS, PAIR_SECONDS, VALUE_SECONDS = 1e-6, 3e-7, 3.5e-7, 3e-8
 
 
 def certify(
@@ -148,7 +148,7 @@ def certify(
     >>> certificate.is_optimal
     True
     """
-    stopper = _core.Stopper(np.inf if time_limit is None else time_limit)
+    stopper = _core.Stopper(seconds_of(time_limit))
     rows: NDArray[np.float64] = check_array(X, dtype=np.float64, order="C")
     weights = _check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True)
     _check_weights(weights)
@@ -299,7 +299,8 @@ class _Proof:
         pairs = problem.constraints
         n_pairs = len(pairs.must_link) + len(pairs.cannot_link)
         # What a check takes even if there is nothing to be proven.
-        self._reading = ROW_SECONDS * problem.n_rows + PAIR_SECONDS * n_pairs
+        values = VALUE_SECONDS * problem.rows.size
+        self._reading = ROW_SECONDS * problem.n_rows + PAIR_SECONDS * n_pairs + values
         self._history: list[tuple[float, float, float]] = []
         self._trees: list[tuple[NDArray[np.int64], Tree]] = []
         self._merged = Merged.nothing(problem)
@@ -358,10 +359,12 @@ class _Proof:
 
         ``few`` is the share where the rows lie in few dimensions, ``many`` that elsewhere.
         """
-        share_of_time = few if effective_dimension(self._data.heavy) <= FEW_DIMENSIONS else many
         # No share of a time without end would be a number.
-        left = self._stopper.remaining * share_of_time if share_of_time else 0.0
-        if PriceProof.first_seconds(self._problem) > left:
+        left = self._stopper.remaining * few
+        needed = PriceProof.first_seconds(self._problem)
+        if needed <= left and effective_dimension(self._data.heavy) > FEW_DIMENSIONS:
+            left = self._stopper.remaining * many if many else 0.0
+        if needed > left:
             return
         share = self._stopper.child(left)
         self._priced = PriceProof(
@@ -387,7 +390,8 @@ class _Proof:
         n_groups, k = self._problem.n_supernodes, self._problem.n_clusters
         slowdown = self._slowdown()
         grace = self._stopper.child(self._stopper.remaining + GRACE, overtime=True)
-        if grace.remaining < slowdown * DEAL_SECONDS * n_groups + self._check_time():
+        dealing = n_groups * (DEAL_SECONDS + VALUE_SECONDS * self._problem.rows.shape[1])
+        if grace.remaining < slowdown * dealing + self._check_time():
             return
         size = part_size(n_groups, k, self._stopper.remaining / slowdown)
         parts = self._strata(-(-n_groups // size)).rows(self._problem)
@@ -405,7 +409,7 @@ class _Proof:
                 self._incumbent.labels,
                 rows,
                 self._gap,
-                self._any_of(share),
+                self._stops_part(share),
                 self._report,
                 grace,
             )
@@ -424,6 +428,10 @@ class _Proof:
 
     def _any_of(self, share: _core.Stopper) -> Callable[[], bool]:
         return lambda: share.look() or self._should_stop()
+
+    def _stops_part(self, share: _core.Stopper) -> Callable[[float], bool]:
+        """Stop a part at the end of its share; what its next step needs, the next part has."""
+        return lambda _: share.look() or self._should_stop()
 
     def _report(self, _: Tree | None) -> None:
         """Note the bound and tell the callbacks."""
@@ -448,9 +456,14 @@ class _Proof:
     def _bound_of_trees(self) -> float:
         return sum(max(tree.proven(), 0.0) for _, tree in self._trees)
 
-    def _should_stop(self) -> bool:
-        """Whether a callback, Ctrl-C or the clock says so; the check needs its time too."""
-        return self._ended or self._stopper.look() or self._stopper.remaining < self._check_time()
+    def _should_stop(self, needed: float = 0.0) -> bool:
+        """Whether a callback, Ctrl-C or the clock says so; the check needs its time too.
+
+        ``needed`` is what the next step takes.
+        """
+        if self._ended or self._stopper.look():
+            return True
+        return self._stopper.remaining < self._check_time() + needed
 
     def _check_time(self) -> float:
         if self._priced is not None and self._priced.bound > self._bound_of_trees():

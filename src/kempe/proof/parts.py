@@ -54,7 +54,7 @@ def part_tree(
     labels: NDArray[np.int32],
     rows: NDArray[np.int64],
     gap: float,
-    stop: Callable[[], bool],
+    stop: Callable[[float], bool],
     report: Callable[[Tree], None],
     stopper: _core.Stopper,
 ) -> Tree:

@@ -40,6 +40,8 @@ BOX_SECONDS, LOOK_SECONDS, MOST_SECONDS = 3e-4, 7e-8, 45.0
 CHECK_SHARE = 0.6
 # Seconds that the first bound takes for each coordinate of a group: some hundred climbs.
 FIRST_SECONDS = 2e-6
+# With more features than this, about so many rows say in how many dimensions all of them lie.
+MANY_FEATURES, SOME_ROWS = 200, 1000
 # Room for the checker's rounding, as shares of all prices: more of it where the data needs more.
 ROOMS = (1e-10, 1e-8, 1e-6, 1e-4)
 
@@ -228,8 +230,16 @@ class PriceProof:
 
 
 def effective_dimension(data: Data) -> float:
-    """Say in how many dimensions the rows lie, if all of them had the same variance."""
-    centred = data.rows - data.weight @ data.rows / data.weight.sum()
-    scatter = centred.T @ (data.weight[:, None] * centred)
+    """Say in how many dimensions the rows lie, if all of them had the same variance.
+
+    The work grows with the square of the features: where there are many, some rows must do.
+    """
+    rows, weight = data.rows, data.weight
+    if rows.shape[1] > MANY_FEATURES:
+        heavy = np.flatnonzero(weight)
+        some = heavy[:: -(-heavy.size // SOME_ROWS)]
+        rows, weight = rows[some], weight[some]
+    centred = np.sqrt(weight)[:, None] * (rows - weight @ rows / weight.sum())
+    scatter = centred @ centred.T if len(rows) < rows.shape[1] else centred.T @ centred
     squares = float((scatter**2).sum())
     return float(np.trace(scatter)) ** 2 / squares if squares > 0 else 0.0

@@ -105,7 +105,7 @@ class Data:
 
 def _exponent(values: Floats) -> int:
     """Exponent of a power of two just above all values."""
-    return int(np.frexp(np.abs(values).max(initial=0.0))[1])
+    return int(np.frexp(max(values.max(initial=0.0), -values.min(initial=0.0)))[1])
 
 
 class Relaxation:

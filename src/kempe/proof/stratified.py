@@ -77,7 +77,7 @@ class Strata:
         order = np.argsort(self.block, kind="stable")
         ends = np.cumsum(np.bincount(self.block))
         blocks = np.split(order, ends[:-1])
-        if max(map(len, blocks)) > LARGEST_BLOCK:
+        if stop() or max(map(len, blocks)) > LARGEST_BLOCK:
             return self
         dealt = _Dealt(points, weight, colours, self.part)
         for _ in range(ROUNDS):

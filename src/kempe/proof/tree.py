@@ -206,7 +206,7 @@ class Tree:
     gap
         Relative gap at which a node is closed.
     stop
-        Asked at every step.
+        Asked at every step, with the seconds that the next one may take.
     report
         Told of every change of the bound.
     stopper
@@ -229,7 +229,7 @@ class Tree:
         n_clusters: int,
         incumbent: Incumbent | PartIncumbent,
         gap: float,
-        stop: Callable[[], bool],
+        stop: Callable[[float], bool],
         report: Callable[[Tree], None],
         stopper: _core.Stopper | None = None,
         pace: Pace = THOROUGH,
@@ -320,8 +320,8 @@ class Tree:
                 self._end()
                 raise
 
-    def _should_stop(self) -> bool:
-        return self._ended or self._stop()
+    def _should_stop(self, needed: float = 0.0) -> bool:
+        return self._ended or self._stop(needed)
 
     def _begin(self) -> None:
         root = self.root
@@ -386,7 +386,7 @@ class Tree:
                 self.incumbent.round(running.relaxation, running.Y)
             return patience.is_over(running.history, self.target)
 
-        ascent.run(lambda: self.target, self._should_stop, stalled)
+        ascent.run(lambda: self.target, lambda: self._should_stop(ascent.slowest), stalled)
         self._raise(branch, ascent)
         if branch.value < self.target and ascent.steps and not self._should_stop():
             self.incumbent.round(ascent.relaxation, ascent.Y)

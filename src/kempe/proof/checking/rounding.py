@@ -38,7 +38,7 @@ def sum_of_squares(rows: Floats, weights: Floats | float = 1.0) -> float:
 
 def exponent_of(values: Floats) -> int:
     """Exponent of a power of two just above all values."""
-    return int(np.frexp(np.abs(values).max(initial=0.0))[1])
+    return int(np.frexp(max(values.max(initial=0.0), -values.min(initial=0.0)))[1])
 
 
 def power(scale: float) -> int:
