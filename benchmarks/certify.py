@@ -53,6 +53,8 @@ LARGE = tuple(
 )
 GROWTH = tuple(("COL3", f"n{n}-k10", 0.05) for n in (500, 1000, 2000, 5000))
 # Time and memory against the number of rows, at the same k and d.
+# Rows from which on all may not be bounded at once.
+LARGE_FROM = 4000
 ROWS = tuple(("planted", f"{n}-k10-d4", 0.01) for n in (10_000, 30_000, 100_000))
 # Data without pairs on which Croella, Piccialli and Sudoso (2025) report gaps, with their k. The
 # files are those of their repository, https://github.com/AnnaLivia/AVOC: n and d, then the rows;
@@ -162,8 +164,8 @@ def run(instance: Instance, limit: float, seed: int, clock: float = 1.0) -> Row:
             X,
             n_clusters=k,
             constraints=constraints,
-            # Parts share out what time there is, so they must know it.
-            time_limit=clock * limit if instance[0] in ("COL4", "AVOC", "planted") else None,
+            # Whether there are parts, which share out what time there is, depends on it.
+            time_limit=clock * limit if len(X) >= LARGE_FROM else None,
             random_state=seed,
             callbacks=watch,
         )

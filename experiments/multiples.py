@@ -27,21 +27,22 @@ Condense = Callable[[Cell, Quantity], float]
 def rate(
     summary: Summary, variant: str, names: Sequence[str], level: float, method: str
 ) -> Estimate | None:
-    """Share of successful runs over some data sets."""
+    """Share of successful runs, each data set counting as much, however many runs it has."""
     found = [summary.cell(variant, name, level, method) for name in names]
     cells = [cell for cell in found if cell is not None]
     if not cells:
         return None
-    runs = np.concatenate([cell.values("success") for cell in cells])
-    low, high = bootstrap_interval(runs)
+    runs = [cell.values("success") for cell in cells]
+    most = max(values.size for values in runs)
+    low, high = bootstrap_interval(np.concatenate([np.resize(values, most) for values in runs]))
     return Estimate(
-        float(runs.mean()),
+        float(np.mean([values.mean() for values in runs])),
         low,
         high,
         n_sets=len(cells),
         n_sets_tried=len(cells),
         n_sets_wanted=len(names),
-        n_runs=runs.size,
+        n_runs=sum(values.size for values in runs),
         n_seeds=min(len(cell.seeds) for cell in cells),
         n_limited=sum(cell.n_limited for cell in cells),
     )

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from experiments.claims import claims_page
+from experiments.costs import costs_table
 from experiments.latex import paper_table
 from experiments.multiples import BASELINE
 from experiments.page import html_page
@@ -92,7 +93,12 @@ def markdown_summary(runs: Runs, tables: Sequence[PaperTable], comparisons: Comp
     """Agreement with the paper per table that has runs, and the paired tests over all instances."""
     covered = [table for table in tables if table.has_runs]
     parts = [verdict(covered, len(runs.records), runs.solved)]
-    parts += [_markdown_agreement(covered), *unrun(covered)] if covered else []
+    costs = costs_table(runs.records, covered)
+    parts += (
+        [_markdown_agreement(covered), *([costs] if costs else []), *unrun(covered)]
+        if covered
+        else []
+    )
     return "\n\n".join([*parts, *markdown_tests(comparisons)]) + "\n"
 
 

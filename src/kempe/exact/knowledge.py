@@ -112,7 +112,8 @@ class AssignmentKnowledge:
     @property
     def unsolved(self) -> NDArray[np.bool_]:
         """Components whose best colouring is not known to be optimal."""
-        return np.asarray(self.upper - self.lower > self.tolerance)
+        with np.errstate(invalid="ignore"):  # both are infinite where there is none
+            return np.asarray(self.upper - self.lower > self.tolerance)
 
     @property
     def has_colouring(self) -> bool:
