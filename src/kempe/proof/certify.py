@@ -409,7 +409,7 @@ class _Proof:
                 self._incumbent.labels,
                 rows,
                 self._gap,
-                self._stops_part(share),
+                self._any_of(share),
                 self._report,
                 grace,
             )
@@ -426,12 +426,9 @@ class _Proof:
         strata = Strata.of(means, colours, n_parts, self._rng)
         return strata.evened(means, weight, colours, limit.look)
 
-    def _any_of(self, share: _core.Stopper) -> Callable[[], bool]:
-        return lambda: share.look() or self._should_stop()
-
-    def _stops_part(self, share: _core.Stopper) -> Callable[[float], bool]:
-        """Stop a part at the end of its share; what its next step needs, the next part has."""
-        return lambda _: share.look() or self._should_stop()
+    def _any_of(self, share: _core.Stopper) -> Callable[..., bool]:
+        """Stop at the end of a share; what the next step needs is not asked: others have it."""
+        return lambda *_: share.look() or self._should_stop()
 
     def _report(self, _: Tree | None) -> None:
         """Note the bound and tell the callbacks."""
