@@ -15,7 +15,6 @@
 #include "basics/random.h"
 #include "basics/stopper.h"
 #include "kskm/chains.h"
-#include "kskm/costs.h"
 #include "kskm/mwis.h"
 #include "module.h"
 #include "problem/means.h"
@@ -44,6 +43,7 @@ Mask checked_mask(const nb::object& answer, const Conflicts& conflicts) {
     return mask;
 }
 
+template <class Costs>
 class SimultaneousDescent {
  public:
     SimultaneousDescent(const Instance& instance, int k, const Colour* colours,
@@ -52,16 +52,14 @@ class SimultaneousDescent {
           k_(k),
           choose_(choose),
           random_(random),
-          colouring_(instance.graph, instance.constrained_vertices, k, colours),
-          changed_(k, 1),
+          colouring_(instance.graph, instance.constrained_vertices, k, colours, Costs(instance, k)),
+          changed_(k, 0),
           kept_(colouring_.colours()) {}
 
     // Those of the last descent or step.
     const std::vector<Colour>& colours() const { return kept_; }
 
-    void set_centroids(const double* centroids) {
-        compute_costs(instance_, centroids, k_, colouring_.costs());
-    }
+    void set_centroids(const double* centroids) { costs().place(centroids, colouring_.colours()); }
 
     void step_once() {
         step();
@@ -74,8 +72,10 @@ class SimultaneousDescent {
 
     // The inner loop of Algorithm 1.
     void descend(Stopper& stopper) {
-        update_centroids();
-        repeat(stopper, [&] { update_centroids(); });
+        const Means means = costs().means(colouring_.colours());
+        set_centroids(means.mean.data());
+        place_empty(means);
+        repeat(stopper, [&] { follow_means(); });
     }
 
  private:
@@ -87,20 +87,14 @@ class SimultaneousDescent {
     // falls with every turn, and it depends on nothing but the colouring: no colouring comes twice.
     template <class Follow>
     void repeat(Stopper& stopper, Follow&& follow) {
-        double cost = total_cost();
+        double cost = costs().total(colouring_.colours());
         while (!stopper.look() && step()) {
             follow();
-            const double lower = total_cost();
+            const double lower = costs().total(colouring_.colours());
             if (!(lower < cost)) return;
             cost = lower;
             kept_ = colouring_.colours();
         }
-    }
-
-    double total_cost() const {
-        double total = 0.0;
-        for (Vertex v = 0; v < instance_.size; ++v) total += colouring_.own_cost(v);
-        return total;
     }
 
     // One KSAssignment. Returns whether anything was swapped.
@@ -129,25 +123,27 @@ class SimultaneousDescent {
     }
 
     // Only clusters that changed have new centroids, and only their costs are computed again.
-    void update_centroids() {
-        Means means = cluster_means(instance_, colouring_.colours().data(), k_);
-        std::vector<Colour> moved, empty;
+    void follow_means() {
+        const Means means = costs().means(colouring_.colours());
+        std::vector<Colour> moved;
         for (Colour c = 0; c < k_; ++c) {
-            if (means.members[c] == 0)
-                empty.push_back(c);
-            else if (changed_[c])
-                moved.push_back(c);
+            if (means.members[c] > 0 && changed_[c]) moved.push_back(c);
             changed_[c] = 0;
         }
-        update_costs(instance_, means.mean.data(), k_, moved, colouring_.costs());
-        if (!empty.empty()) place_empty(empty, means.mean);
+        costs().move(means.mean.data(), moved);
+        place_empty(means);
     }
 
     // The paper leaves open where the centroid of an empty cluster is. Here it is a vertex, so that
     // the next step fills it with a gain: the one that costs most, a different one for each empty
     // cluster, or any.
-    void place_empty(const std::vector<Colour>& empty, std::vector<double>& centroids) {
+    void place_empty(const Means& means) {
+        std::vector<Colour> empty;
+        for (Colour c = 0; c < k_; ++c)
+            if (means.members[c] == 0) empty.push_back(c);
+        if (empty.empty()) return;
         const int d = instance_.dimension;
+        std::vector<double> centroids = means.mean;
         const std::vector<Vertex> vertices =
             random_ ? any_vertices(empty.size()) : costliest_vertices(empty.size());
         with_points(instance_, [&](const auto& points) {
@@ -155,7 +151,7 @@ class SimultaneousDescent {
                 std::copy_n(points[vertices[std::min(i, vertices.size() - 1)]], d,
                             centroids.data() + static_cast<std::size_t>(empty[i]) * d);
         });
-        update_costs(instance_, centroids.data(), k_, empty, colouring_.costs());
+        costs().move(centroids.data(), empty);
     }
 
     std::vector<Vertex> any_vertices(std::size_t count) {
@@ -165,7 +161,7 @@ class SimultaneousDescent {
         return chosen;
     }
 
-    std::vector<Vertex> costliest_vertices(std::size_t count) const {
+    std::vector<Vertex> costliest_vertices(std::size_t count) {
         std::vector<Vertex> costly(instance_.size);
         std::iota(costly.begin(), costly.end(), 0);
         count = std::min(count, costly.size());
@@ -178,11 +174,13 @@ class SimultaneousDescent {
         return costly;
     }
 
+    Costs& costs() { return colouring_.costs(); }
+
     const Instance& instance_;
     int k_;
     const Chooser& choose_;
     std::optional<Random> random_;  // draws the vertices that empty clusters take
-    Colouring colouring_;
+    Colouring<Costs> colouring_;
     Moves chains_;
     std::vector<char> changed_;  // clusters that gained or lost a vertex since the last update
     std::vector<Colour> kept_;   // of lowest cost so far
@@ -209,10 +207,15 @@ Out1<Colour> run(const Instance& instance, const In1<Colour>& colours, int k, co
     check_n_clusters(k);
     check_colours(colours, instance.size, k);
     const Chooser how = chooser(choose);
-    return to_numpy(unlocked([&] {
-        SimultaneousDescent descent(instance, k, colours.data(), how, random);
+    const auto worked = [&]<class Costs>() {
+        SimultaneousDescent<Costs> descent(instance, k, colours.data(), how, random);
         work(descent);
         return descent.colours();
+    };
+    return to_numpy(unlocked([&] {
+        const bool bounded = instance.is_large() && instance.has_many_features();
+        return bounded ? worked.template operator()<BoundedCosts>()
+                       : worked.template operator()<CostTable>();
     }));
 }
 

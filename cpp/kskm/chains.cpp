@@ -1,41 +1,42 @@
 #include "kskm/chains.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "basics/checks.h"
 #include "basics/improvement.h"
-#include "kskm/costs.h"
 #include "module.h"
 
 namespace kempe {
 
-Colouring::Colouring(const Graph& graph, std::span<const Vertex> constrained, int k,
-                     const Colour* colours)
+template <class Costs>
+Colouring<Costs>::Colouring(const Graph& graph, std::span<const Vertex> constrained, int k,
+                            const Colour* colours, Costs costs)
     : constrained_(constrained),
       k_(k),
       colours_(colours, colours + graph.size),
-      cost_(static_cast<std::size_t>(graph.size) * k, 0.0),
+      costs_(std::move(costs)),
       neighbours_(graph, ConstrainedVertices(graph, constrained), k, colours),
       seen_(constrained.size() * k, kUnseen),
       potential_(static_cast<std::size_t>(k) * k, 0.0) {}
 
 // Only a chain that holds a vertex closer to the other centroid can improve, so chains are grown
 // from such vertices alone.
-void Colouring::find_starts() {
+template <class Costs>
+void Colouring<Costs>::find_starts() {
     starts_.clear();
     std::fill(potential_.begin(), potential_.end(), 0.0);
     for (Vertex v : constrained_) {
-        const double* cost = costs_of(v);
         const Colour own = colours_[v];
-        for (Colour c = 0; c < k_; ++c) {
-            if (!(cost[c] < cost[own])) continue;
+        costs_.for_perhaps_cheaper(v, own, [&](Colour c, double there, double now) {
             starts_.push_back({v, c});
-            potential(own, c) += cost[own] - cost[c];
-        }
+            potential(own, c) += now - there;
+        });
     }
 }
 
-void Colouring::find_improving_chains(Moves& chains) {
+template <class Costs>
+void Colouring<Costs>::find_improving_chains(Moves& chains) {
     chains.clear();
     std::fill(seen_.begin(), seen_.end(), kUnseen);
     find_starts();
@@ -44,13 +45,15 @@ void Colouring::find_improving_chains(Moves& chains) {
 }
 
 // Grow a chain at the end of `chains`, and keep it if it improves.
-void Colouring::explore(const Start& start, Moves& chains) {
+template <class Costs>
+void Colouring<Costs>::explore(const Start& start, Moves& chains) {
     const std::size_t begin = chains.vertices.size();
     const Colour both = colours_[start.vertex] + start.colour;
     seen(start.vertex, start.colour) = kSeen;
     chains.vertices.push_back(start.vertex);
     double gain = 0.0;
-    if (!grow(both, potential(colours_[start.vertex], start.colour), begin, chains, gain)) {
+    if (!grow(both, potential(colours_[start.vertex], start.colour), begin, chains, gain) ||
+        !confirm(both, begin, chains, gain)) {
         chains.vertices.resize(begin);
         return;
     }
@@ -62,8 +65,9 @@ void Colouring::explore(const Start& start, Moves& chains) {
 // Returns whether the chain improves. Large chains mostly lose, and soon by more than all vertices
 // not yet looked at could make good: then the chain is given up, and so is every later attempt
 // that runs into it.
-bool Colouring::grow(Colour both, double& potential, std::size_t begin, Moves& chains,
-                     double& gain) {
+template <class Costs>
+bool Colouring<Costs>::grow(Colour both, double& potential, std::size_t begin, Moves& chains,
+                            double& gain) {
     auto& chain = chains.vertices;
     const auto give_up = [&] {
         for (std::size_t i = begin; i < chain.size(); ++i)
@@ -74,7 +78,7 @@ bool Colouring::grow(Colour both, double& potential, std::size_t begin, Moves& c
     for (std::size_t next = begin; next < chain.size(); ++next) {
         const Vertex v = chain[next];
         const Colour own = colours_[v], wanted = both - own;
-        const double now = costs_of(v)[own], then = costs_of(v)[wanted];
+        const double now = costs_.most_at_home(v, own), then = costs_.least_at(v, wanted);
         before += now;
         after += then;
         if (then < now) potential -= now - then;
@@ -93,29 +97,56 @@ bool Colouring::grow(Colour both, double& potential, std::size_t begin, Moves& c
     return improves(before, after);
 }
 
-Colour Colouring::cheapest(Vertex v) const {
-    const double* cost = costs_of(v);
-    const auto best = static_cast<Colour>(std::min_element(cost, cost + k_) - cost);
-    return improves(cost[colours_[v]], cost[best]) ? best : colours_[v];
+// Whether a chain that improves as far as is known does so in truth.
+template <class Costs>
+bool Colouring<Costs>::confirm(Colour both, std::size_t begin, const Moves& chains, double& gain) {
+    if (Costs::kKnowsAll) return true;
+    double before = 0.0, after = 0.0;
+    for (std::size_t i = begin; i < chains.vertices.size(); ++i) {
+        const Vertex v = chains.vertices[i];
+        before += costs_.at_home(v, colours_[v]);
+        after += costs_.at(v, both - colours_[v]);
+    }
+    gain = before - after;
+    return improves(before, after);
 }
 
-void Colouring::recolour(Vertex v, Colour c) {
+template <class Costs>
+Colour Colouring<Costs>::cheapest(Vertex v) {
+    const Colour own = colours_[v];
+    Colour best = own;
+    double least = 0.0;
+    costs_.for_cheaper(v, own, [&](Colour c, double there, double now) {
+        if (best != own && !(there < least)) return;
+        if (!improves(now, there)) return;
+        best = c;
+        least = there;
+    });
+    return best;
+}
+
+template <class Costs>
+void Colouring<Costs>::recolour(Vertex v, Colour c) {
+    costs_.recolour(v, colours_[v], c);
     neighbours_.recolour(v, colours_[v], c);
     colours_[v] = c;
 }
 
+template class Colouring<CostTable>;
+template class Colouring<BoundedCosts>;
+
 namespace {
 
 // Chains over free vertices: every cheaper colour is one.
-void add_free_chains(const Instance& instance, const Colouring& colouring, Moves& chains) {
+void add_free_chains(const Instance& instance, Colouring<CostTable>& colouring, Moves& chains) {
     for (Vertex v : instance.free_vertices)
-        for (Colour c = 0; c < colouring.n_clusters(); ++c) {
-            const double before = colouring.own_cost(v), after = colouring.costs_of(v)[c];
-            if (!improves(before, after)) continue;
-            chains.vertices.push_back(v);
-            chains.colours.push_back(c);
-            chains.close(before - after);
-        }
+        colouring.costs().for_cheaper(v, colouring.colours()[v],
+                                      [&](Colour c, double after, double before) {
+                                          if (!improves(before, after)) return;
+                                          chains.vertices.push_back(v);
+                                          chains.colours.push_back(c);
+                                          chains.close(before - after);
+                                      });
 }
 
 nb::tuple improving_chains(const Instance& instance, In1<Colour> colours, In2<double> centroids) {
@@ -124,8 +155,10 @@ nb::tuple improving_chains(const Instance& instance, In1<Colour> colours, In2<do
     check_colours(colours, instance.size, k);
     return to_tuple(unlocked([&] {
         Moves chains;
-        Colouring colouring(instance.graph, instance.constrained_vertices, k, colours.data());
-        compute_costs(instance, centroids.data(), k, colouring.costs());
+        CostTable costs(instance, k);
+        costs.place(centroids.data(), {});
+        Colouring colouring(instance.graph, instance.constrained_vertices, k, colours.data(),
+                            std::move(costs));
         colouring.find_improving_chains(chains);
         add_free_chains(instance, colouring, chains);
         return chains;

@@ -49,22 +49,30 @@ void costs_by_feature(const Instance& instance, const Points<T>& points, const d
 
 }  // namespace
 
-void update_costs(const Instance& instance, const double* centroids, int k,
-                  std::span<const Colour> columns, std::vector<double>& cost) {
+double CostTable::total(const std::vector<Colour>& colours) const {
+    double total = 0.0;
+    for (Vertex v = 0; v < static_cast<Vertex>(colours.size()); ++v) total += at(v, colours[v]);
+    return total;
+}
+
+void CostTable::place(const double* centroids, const std::vector<Colour>&) {
+    std::vector<Colour> all(k_);
+    std::iota(all.begin(), all.end(), 0);
+    move(centroids, all);
+}
+
+void CostTable::move(const double* centroids, std::span<const Colour> clusters) {
     // With few features it pays to run over centroids in the inner loop, with many over features.
-    with_points(instance, [&](const auto& points) {
-        if (instance.dimension > kInlineFeatures)
-            costs_by_centroid(instance, points, centroids, k, columns, cost);
+    with_points(*instance_, [&](const auto& points) {
+        if (instance_->dimension > kInlineFeatures)
+            costs_by_centroid(*instance_, points, centroids, k_, clusters, cost_);
         else
-            costs_by_feature(instance, points, centroids, k, columns, cost);
+            costs_by_feature(*instance_, points, centroids, k_, clusters, cost_);
     });
 }
 
-void compute_costs(const Instance& instance, const double* centroids, int k,
-                   std::vector<double>& cost) {
-    std::vector<Colour> all(k);
-    std::iota(all.begin(), all.end(), 0);
-    update_costs(instance, centroids, k, all, cost);
+Means CostTable::means(const std::vector<Colour>& colours) const {
+    return cluster_means(*instance_, colours.data(), k_);
 }
 
 }  // namespace kempe

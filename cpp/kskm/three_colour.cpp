@@ -107,8 +107,7 @@ class Component {
     // One KSAssignment inside the component.
     bool improve(const std::vector<Total>& clusters, std::vector<Colour>& after) {
         const Graph graph{offsets_.data(), targets_.data(), static_cast<int>(after.size())};
-        Colouring colouring(graph, all_, 3, after.data());
-        fill_costs(clusters, after, colouring.costs());
+        Colouring colouring(graph, all_, 3, after.data(), costs(clusters, after));
         colouring.find_improving_chains(chains_);
         if (chains_.size() == 0) return false;
         const Conflicts conflicts = find_conflicts(graph, view(chains_));
@@ -119,10 +118,9 @@ class Component {
     }
 
     // A cluster that the rotation emptied has no centroid; nothing may move into it.
-    void fill_costs(const std::vector<Total>& clusters, const std::vector<Colour>& after,
-                    std::vector<double>& cost) const {
+    CostTable costs(const std::vector<Total>& clusters, const std::vector<Colour>& after) const {
         const int d = instance_.dimension;
-        std::vector<double> centroid(d);
+        std::vector<double> centroid(d), cost(3 * after.size());
         for (int c = 0; c < 3; ++c) {
             const bool empty = clusters[c].weight <= 0;
             for (int f = 0; f < d; ++f)
@@ -136,6 +134,7 @@ class Component {
                                   squared_distance(points[vertices_[i]], centroid.data(), d);
             });
         }
+        return {std::move(cost), 3};
     }
 
     const Instance& instance_;

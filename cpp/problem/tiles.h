@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -22,6 +23,21 @@ class CentroidTiles {
     }
     void place_all(const double* centroids) {
         for (Colour c = 0; c < k_; ++c) place(c, centroids + std::size_t(c) * d_);
+    }
+
+    // How far each is from the centroid it was made of.
+    std::vector<double> rounding(const double* centroids) const {
+        std::vector<double> apart(k_);
+        for (Colour c = 0; c < k_; ++c) {
+            double squared = 0.0;
+            for (int f = 0; f < d_; ++f) {
+                const double difference = by_feature_[std::size_t(f) * padded(k_) + c] -
+                                          centroids[std::size_t(c) * d_ + f];
+                squared += difference * difference;
+            }
+            apart[c] = std::sqrt(squared) * (1 + kLengthRounding);
+        }
+        return apart;
     }
 
     // Calls use(i, squared) for each of the vertices with its squared distances to all centroids.

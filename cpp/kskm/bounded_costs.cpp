@@ -1,0 +1,189 @@
+#include "kskm/bounded_costs.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "problem/tiles.h"
+
+namespace kempe {
+namespace {
+
+// Distances shorter than this share of that from the origin are rounding, as those of equal points
+// from their mean are.
+constexpr double kPlaceRounding = 1e-12;
+
+// A bound and a drift are stored as their sum, which is rounded when it is made and when it is
+// undone. By less than this share of the drift.
+constexpr double kDriftRounding = 1e-15;
+
+// Sums are added up anew once so many times the weight of a cluster has come or gone, or the
+// rounding of what is gone would be felt.
+constexpr double kMostExchanges = 100;
+
+constexpr int kNever = -1;
+
+}  // namespace
+
+BoundedCosts::BoundedCosts(const Instance& instance, int k)
+    : instance_(instance),
+      k_(k),
+      d_(instance.dimension),
+      centroids_(static_cast<std::size_t>(k) * instance.dimension),
+      drift_(k),
+      lower_(static_cast<std::size_t>(instance.size) * k),
+      upper_(lower_.size()),
+      home_(instance.size),
+      seen_(instance.size, kNever),
+      moves_(k) {}
+
+inline void BoundedCosts::bound(Vertex v, Colour c, double least, double most) {
+    const double drift = drift_[c] * (1 - kDriftRounding);
+    lower_[index(v, c)] = least + drift;
+    upper_[index(v, c)] = most - drift;
+}
+
+// The square of a distance, which is known then.
+double BoundedCosts::measure(Vertex v, Colour c) {
+    const double* centroid = centroids_.data() + static_cast<std::size_t>(c) * d_;
+    const double squared = with_points(
+        instance_, [&](const auto& points) { return squared_distance(points[v], centroid, d_); });
+    const double distance = std::sqrt(squared);
+    bound(v, c, distance * (1 - kLengthRounding), distance * (1 + kLengthRounding));
+    return squared;
+}
+
+double BoundedCosts::at(Vertex v, Colour c) {
+    return instance_.weight[v] * measure(v, c);
+}
+
+double BoundedCosts::at_home(Vertex v, Colour own) {
+    if (seen_[v] != moves_[own]) {
+        home_[v] = measure(v, own);
+        seen_[v] = moves_[own];
+    }
+    return instance_.weight[v] * home_[v];
+}
+
+double BoundedCosts::total(const std::vector<Colour>&) {
+    if (total_ + change_ < total_ && -change_ > noise_) {
+        total_ += change_;
+        change_ = 0.0;
+    }
+    return total_;
+}
+
+void BoundedCosts::place(const double* centroids, const std::vector<Colour>& colours) {
+    std::copy_n(centroids, centroids_.size(), centroids_.begin());
+    std::fill(drift_.begin(), drift_.end(), 0.0);
+    std::fill(seen_.begin(), seen_.end(), kNever);
+    total_ = measure_all(colours);
+    change_ = 0.0;
+    std::vector<double> square(k_);  // of the distance from the origin
+    for (std::size_t i = 0; i < centroids_.size(); ++i)
+        square[i / d_] += centroids_[i] * centroids_[i];
+    noise_ = total_;
+    for (Vertex v = 0; v < instance_.size; ++v) noise_ += instance_.weight[v] * square[colours[v]];
+    noise_ *= kPlaceRounding * kPlaceRounding;
+}
+
+// Bounds on all distances, in the precision of the data. Returns what all vertices cost.
+double BoundedCosts::measure_all(const std::vector<Colour>& colours) {
+    std::vector<Vertex> everyone(instance_.size);
+    std::iota(everyone.begin(), everyone.end(), 0);
+    return with_points(instance_, [&]<class T>(const Points<T>& points) {
+        CentroidTiles<T> tiles(k_, d_);
+        tiles.place_all(centroids_.data());
+        const std::vector<double> shift = tiles.rounding(centroids_.data());
+        const double error = distance_error<T>(d_);
+        // Beyond these a sum of squares has lost what it is a sum of.
+        constexpr double most = std::numeric_limits<T>::max();
+        const double least = d_ * 1e8 * std::numeric_limits<T>::min();
+        const auto measure_one = [&](Vertex v, Colour c, double squared) {
+            if (!(squared >= least && squared <= most)) return measure(v, c);
+            const double distance = std::sqrt(squared);
+            bound(v, c, distance * (1 - error) - shift[c], distance * (1 + error) + shift[c]);
+            return squared;
+        };
+        const auto measure_block = [&](std::size_t begin, std::size_t end) {
+            double cost = 0.0;
+            tiles.measure(points, std::span(everyone).subspan(begin, end - begin),
+                          [&](std::size_t i, const T* squared) {
+                              const auto v = static_cast<Vertex>(begin + i);
+                              for (Colour c = 0; c < k_; ++c) {
+                                  const double there = measure_one(v, c, squared[c]);
+                                  if (c == colours[v]) cost += instance_.weight[v] * there;
+                              }
+                          });
+            return cost;
+        };
+        return sum_blocks(*instance_.pool, instance_.blocks(instance_.size), measure_block);
+    });
+}
+
+// Members of a cluster cost as much less at their mean as that is away from where the centroid was.
+void BoundedCosts::move(const double* centroids, std::span<const Colour> clusters) {
+    for (Colour c : clusters) {
+        const std::size_t first = static_cast<std::size_t>(c) * d_;
+        const double squared = squared_distance(centroids + first, centroids_.data() + first, d_);
+        change_ -= weight_[c] * squared;
+        drift_[c] = (drift_[c] + std::sqrt(squared) * (1 + kLengthRounding)) * (1 + kDriftRounding);
+        ++moves_[c];
+        std::copy_n(centroids + first, d_, centroids_.data() + first);
+    }
+}
+
+Means BoundedCosts::means(const std::vector<Colour>& colours) {
+    if (members_.empty() || are_sums_worn()) add_up(colours);
+    Means means{sum_, weight_, members_};
+    for (Colour c = 0; c < k_; ++c)
+        for (int f = 0; means.weight[c] > 0 && f < d_; ++f)
+            means.mean[static_cast<std::size_t>(c) * d_ + f] /= means.weight[c];
+    return means;
+}
+
+bool BoundedCosts::are_sums_worn() const {
+    for (Colour c = 0; c < k_; ++c)
+        if (exchanged_[c] > kMostExchanges * weight_[c]) return true;
+    return false;
+}
+
+void BoundedCosts::add_up(const std::vector<Colour>& colours) {
+    Means means = cluster_means(instance_, colours.data(), k_);
+    sum_ = std::move(means.mean);
+    weight_ = std::move(means.weight);
+    members_ = std::move(means.members);
+    for (Colour c = 0; c < k_; ++c)
+        for (int f = 0; f < d_; ++f) sum_[static_cast<std::size_t>(c) * d_ + f] *= weight_[c];
+    exchanged_.assign(k_, 0.0);
+}
+
+void BoundedCosts::recolour(Vertex v, Colour from, Colour to) {
+    const double w = instance_.weight[v], before = at_home(v, from);
+    seen_[v] = kNever;
+    change_ += at_home(v, to) - before;
+    if (members_.empty()) return;
+    with_points(instance_, [&](const auto& points) {
+        const auto* point = points[v];
+        double* left = sum_.data() + static_cast<std::size_t>(from) * d_;
+        double* entered = sum_.data() + static_cast<std::size_t>(to) * d_;
+        for (int f = 0; f < d_; ++f) {
+            const double part = w * point[f];
+            left[f] -= part;
+            entered[f] += part;
+        }
+    });
+    weight_[from] -= w;
+    weight_[to] += w;
+    --members_[from];
+    ++members_[to];
+    exchanged_[from] += w;
+    exchanged_[to] += w;
+    if (members_[from] > 0) return;
+    // Nothing is left, whatever rounding says.
+    weight_[from] = exchanged_[from] = 0.0;
+    std::fill_n(sum_.begin() + static_cast<std::ptrdiff_t>(from) * d_, d_, 0.0);
+}
+
+}  // namespace kempe

@@ -1,0 +1,93 @@
+// What vertices cost at centroids, computed only where bounds leave open which cluster is cheaper:
+// what large data of many features has.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "problem/instance.h"
+#include "problem/means.h"
+
+namespace kempe {
+
+// The same interface as CostTable, and the same costs to the last digit, so that the same chains
+// are found at the same centroids. As in Elkan (2003), the distance of each vertex to each centroid
+// is bounded from both sides, wherever centroids have moved since it was measured.
+//
+// Means and the total follow the vertices that change their clusters, instead of being added up
+// anew from all of them.
+class BoundedCosts {
+ public:
+    BoundedCosts(const Instance& instance, int k);
+
+    double at(Vertex v, Colour c);
+    double at_home(Vertex v, Colour own);
+    static constexpr bool kKnowsAll = false;
+    double least_at(Vertex v, Colour c) const {
+        const double distance = std::max(nearest(v, c), 0.0);
+        return instance_.weight[v] * (distance * distance);
+    }
+    double most_at_home(Vertex v, Colour own) const {
+        const double distance = farthest(v, own);
+        return instance_.weight[v] * (distance * distance);
+    }
+    template <class Use>
+    void for_cheaper(Vertex v, Colour own, Use&& use) {
+        if (instance_.weight[v] <= 0) return;
+        bool measured = false;
+        for (Colour c = 0; c < k_; ++c) {
+            if (c == own || nearest(v, c) >= farthest(v, own)) continue;
+            const double now = at_home(v, own);
+            if (!std::exchange(measured, true) && nearest(v, c) >= farthest(v, own)) continue;
+            const double there = at(v, c);
+            if (there < now) use(c, there, now);
+        }
+    }
+    template <class Use>
+    void for_perhaps_cheaper(Vertex v, Colour own, Use&& use) const {
+        if (instance_.weight[v] <= 0) return;
+        const double limit = farthest(v, own);
+        for (Colour c = 0; c < k_; ++c)
+            if (c != own && nearest(v, c) < limit) use(c, least_at(v, c), most_at_home(v, own));
+    }
+    // To some digits: only differences count. It falls with what the vertices cost, beyond
+    // rounding, and never rises.
+    double total(const std::vector<Colour>& colours);
+
+    void place(const double* centroids, const std::vector<Colour>& colours);
+    void move(const double* centroids, std::span<const Colour> clusters);
+    Means means(const std::vector<Colour>& colours);
+    void recolour(Vertex v, Colour from, Colour to);
+
+ private:
+    double nearest(Vertex v, Colour c) const { return lower_[index(v, c)] - drift_[c]; }
+    double farthest(Vertex v, Colour c) const { return upper_[index(v, c)] + drift_[c]; }
+    void bound(Vertex v, Colour c, double least, double most);
+
+    std::size_t index(Vertex v, Colour c) const { return static_cast<std::size_t>(v) * k_ + c; }
+    double measure(Vertex v, Colour c);
+    double measure_all(const std::vector<Colour>& colours);
+    void add_up(const std::vector<Colour>& colours);
+    bool are_sums_worn() const;
+
+    const Instance& instance_;
+    const int k_, d_;
+    std::vector<double> centroids_;
+    std::vector<double> drift_;  // per centroid: how far it has moved in all
+    // Per vertex and cluster: bounds on the distance as if the centroid had never moved.
+    std::vector<double> lower_, upper_;
+    std::vector<double> home_;           // per vertex: squared distance to its own centroid...
+    std::vector<int> seen_, moves_;      // ...after so many moves of that; and how many it has made
+    double total_ = 0.0, change_ = 0.0;  // what vertices cost, and the change since then
+    double noise_ = 0.0;                 // below which a change is rounding
+
+    // Of clusters, once they have been added up.
+    std::vector<double> sum_, weight_;
+    std::vector<int> members_;
+    std::vector<double> exchanged_;  // weight that has come and gone since
+};
+
+}  // namespace kempe

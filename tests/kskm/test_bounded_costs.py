@@ -1,0 +1,137 @@
+"""Large data of many features has no table of costs; it finds what the table would have found.
+
+A few points of the plane, with zeros for all other features, are as large as a few thousand rows.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kempe import Constraints
+from kempe.kskm.assignment import SimultaneousDescent
+from kempe.problem import Problem
+from random_problems import context_of
+
+N_ROWS = 60
+N_FEATURES = 10**6 // N_ROWS + 1  # so many values are large, see Instance::is_large
+
+seeds = st.integers(0, 2**32 - 1)
+cases = settings(max_examples=40, deadline=None)
+
+
+def few_and_many_features(seed, k=5):
+    """A random problem of two features, the same with many, and a colouring of both.
+
+    Half of the problems have many equal points, some have weights, of which some are 0 and some
+    huge, some are far from the origin.
+    """
+    rng = np.random.default_rng(seed)
+    points = rng.normal(size=(N_ROWS, 2)) + rng.choice([0.0, 1000.0])
+    if rng.random() < 0.5:
+        points = rng.choice(points, N_ROWS)
+    few = points.astype(rng.choice(["float32", "float64"]))
+    many = np.zeros((N_ROWS, N_FEATURES), few.dtype)
+    many[:, :2] = few
+    weight = rng.choice([0.0, 0.5, 1.0, 1e6], size=N_ROWS) if rng.random() < 0.3 else None
+    hidden = rng.integers(k, size=N_ROWS)
+    pairs = rng.integers(N_ROWS, size=(rng.choice([0, 30, 200]), 2))
+    same = hidden[pairs[:, 0]] == hidden[pairs[:, 1]]
+    constraints = Constraints(pairs[same][:4], pairs[~same], n_rows=N_ROWS)
+    problems = [
+        Problem.build(X, constraints, n_clusters=k, sample_weight=weight) for X in (few, many)
+    ]
+    colours = np.empty(problems[0].n_supernodes, np.int32)
+    colours[problems[0].supernode] = hidden
+    return *problems, colours
+
+
+def centroids_for(few, many, seed):
+    """Centroids near some of the points, for either problem."""
+    rng = np.random.default_rng(seed)
+    shape = (few.n_clusters, 2)
+    plane = rng.choice(few.rows, few.n_clusters) + 0.1 * rng.normal(size=shape)
+    padded = np.zeros((few.n_clusters, many.n_features))
+    padded[:, :2] = plane
+    return plane, padded
+
+
+@given(seeds)
+@cases
+def test_a_step_is_the_same(seed):
+    few, many, colours = few_and_many_features(seed)
+    plane, padded = centroids_for(few, many, seed)
+    descent = SimultaneousDescent()
+    np.testing.assert_array_equal(
+        descent.step(context_of(few), colours, plane),
+        descent.step(context_of(many), colours, padded),
+    )
+
+
+@given(seeds)
+@cases
+def test_where_swaps_settle_is_the_same(seed):
+    few, many, colours = few_and_many_features(seed)
+    plane, padded = centroids_for(few, many, seed)
+    descent = SimultaneousDescent()
+    np.testing.assert_array_equal(
+        descent.settle(context_of(few), colours, plane),
+        descent.settle(context_of(many), colours, padded),
+    )
+
+
+@given(seeds, st.sampled_from(["costliest", "random"]), st.sampled_from([5, 9]))
+@cases
+def test_where_a_descent_ends_is_the_same(seed, fill, n_clusters):
+    few, many, colours = few_and_many_features(seed, n_clusters)
+    descent = SimultaneousDescent(fill=fill)
+    lower = descent.descend(context_of(few, seed), colours)
+    np.testing.assert_array_equal(lower, descent.descend(context_of(many, seed), colours))
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1e-18, 1e18, 1e30])
+def test_the_scale_of_the_data_does_not_matter(scale):
+    """Squares of the smallest and of the largest are beyond single precision."""
+    rng = np.random.default_rng(1)
+    points = np.zeros((N_ROWS, N_FEATURES), np.float32)
+    points[:, :2] = rng.normal(size=(N_ROWS, 2))
+    colours = rng.integers(5, size=N_ROWS).astype(np.int32)
+    expected, found = (
+        SimultaneousDescent().descend(context_of(Problem.build(X, n_clusters=5)), colours)
+        for X in (points, points * np.float32(scale))
+    )
+    np.testing.assert_array_equal(found, expected)
+    assert not np.array_equal(found, colours)
+
+
+def test_a_cluster_of_everything_is_parted_and_empty_ones_are_filled():
+    few, many, _ = few_and_many_features(3, 9)
+    everything = np.zeros(N_ROWS, np.int32)
+    ends = [
+        SimultaneousDescent().descend(
+            context_of(Problem.build(problem.rows, n_clusters=9)), everything
+        )
+        for problem in (few, many)
+    ]
+    np.testing.assert_array_equal(*ends)
+    assert np.unique(ends[0]).size == 9
+
+
+def test_heavy_rows_that_leave_a_cluster_take_their_rounding_with_them():
+    """Sums of what is left are added up anew: its mean would be lost in the digits of the heavy."""
+    rng = np.random.default_rng(0)
+    few = rng.normal(size=(N_ROWS, 2))
+    few[:3] += 5.0
+    weight = np.r_[np.full(3, 1e18), np.ones(N_ROWS - 3)]
+    many = np.pad(few, ((0, 0), (0, N_FEATURES - 2)))
+    colours = np.r_[np.zeros(40), np.ones(N_ROWS - 40)].astype(np.int32)
+    ends = [
+        SimultaneousDescent().descend(
+            context_of(Problem.build(X, n_clusters=2, sample_weight=weight)), colours
+        )
+        for X in (few, many)
+    ]
+    np.testing.assert_array_equal(*ends)
+    assert set(ends[0][:3]) != set(ends[0][3:40])
