@@ -249,6 +249,7 @@ KERNELS = {
     "simultaneous_step": Kernel(simultaneous_step, "small"),
     "simultaneous_settle": Kernel(simultaneous_settle, "chains"),
     "simultaneous_descend": Kernel(simultaneous_descend, "chains"),
+    **_both("simultaneous_many_features", simultaneous_descend, "many"),
     "three_colour_moves": Kernel(three_colour_moves, "chains"),
 }
 NAMES = list(KERNELS)
