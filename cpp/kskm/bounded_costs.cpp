@@ -24,6 +24,23 @@ constexpr double kMostExchanges = 100;
 
 constexpr int kNever = -1;
 
+// Floats that are not above and not below a number. What single precision cannot hold becomes a
+// bound that says less.
+constexpr double kFloatRounding = 2e-7;
+constexpr double kLeastFloat = std::numeric_limits<float>::min();
+constexpr double kMostFloat = std::numeric_limits<float>::max();
+
+float rounded_down(double positive) {
+    if (positive < kLeastFloat) return 0.0f;
+    return static_cast<float>(std::min(positive * (1 - kFloatRounding), kMostFloat));
+}
+
+float rounded_up(double x) {
+    const double above = x + std::abs(x) * kFloatRounding + kLeastFloat;
+    if (above > kMostFloat) return std::numeric_limits<float>::infinity();
+    return static_cast<float>(std::max(above, -kMostFloat));
+}
+
 }  // namespace
 
 BoundedCosts::BoundedCosts(const Instance& instance, int k)
@@ -40,8 +57,8 @@ BoundedCosts::BoundedCosts(const Instance& instance, int k)
 
 inline void BoundedCosts::bound(Vertex v, Colour c, double least, double most) {
     const double drift = drift_[c] * (1 - kDriftRounding);
-    lower_[index(v, c)] = least + drift;
-    upper_[index(v, c)] = most - drift;
+    lower_[index(v, c)] = rounded_down((std::max(least, 0.0) + drift) * per_unit_);
+    upper_[index(v, c)] = rounded_up((most - drift) * per_unit_);
 }
 
 // The square of a distance, which is known then.
@@ -78,6 +95,11 @@ void BoundedCosts::place(const double* centroids, const std::vector<Colour>& col
     std::copy_n(centroids, centroids_.size(), centroids_.begin());
     std::fill(drift_.begin(), drift_.end(), 0.0);
     std::fill(seen_.begin(), seen_.end(), kNever);
+    const auto larger = [](double most, double x) { return std::max(most, std::abs(x)); };
+    const double size = std::accumulate(centroids_.begin(), centroids_.end(), 0.0, larger);
+    const int digits = size > 0 ? std::clamp(std::ilogb(size), -1000, 1000) : 0;
+    unit_ = std::ldexp(1.0, digits);
+    per_unit_ = std::ldexp(1.0, -digits);
     total_ = measure_all(colours);
     change_ = 0.0;
     std::vector<double> square(k_);  // of the distance from the origin

@@ -63,8 +63,8 @@ class BoundedCosts {
     void recolour(Vertex v, Colour from, Colour to);
 
  private:
-    double nearest(Vertex v, Colour c) const { return lower_[index(v, c)] - drift_[c]; }
-    double farthest(Vertex v, Colour c) const { return upper_[index(v, c)] + drift_[c]; }
+    double nearest(Vertex v, Colour c) const { return unit_ * lower_[index(v, c)] - drift_[c]; }
+    double farthest(Vertex v, Colour c) const { return unit_ * upper_[index(v, c)] + drift_[c]; }
     void bound(Vertex v, Colour c, double least, double most);
 
     std::size_t index(Vertex v, Colour c) const { return static_cast<std::size_t>(v) * k_ + c; }
@@ -77,8 +77,10 @@ class BoundedCosts {
     const int k_, d_;
     std::vector<double> centroids_;
     std::vector<double> drift_;  // per centroid: how far it has moved in all
-    // Per vertex and cluster: bounds on the distance as if the centroid had never moved.
-    std::vector<double> lower_, upper_;
+    // Per vertex and cluster: bounds on the distance as if the centroid had never moved, in a unit
+    // of length in which they fit into a float.
+    std::vector<float> lower_, upper_;
+    double unit_ = 1.0, per_unit_ = 1.0;
     std::vector<double> home_;           // per vertex: squared distance to its own centroid...
     std::vector<int> seen_, moves_;      // ...after so many moves of that; and how many it has made
     double total_ = 0.0, change_ = 0.0;  // what vertices cost, and the change since then
