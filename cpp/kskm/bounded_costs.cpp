@@ -117,15 +117,10 @@ double BoundedCosts::measure_all(const std::vector<Colour>& colours) {
     return with_points(instance_, [&]<class T>(const Points<T>& points) {
         CentroidTiles<T> tiles(k_, d_);
         tiles.place_all(centroids_.data());
-        const std::vector<double> shift = tiles.rounding(centroids_.data());
-        const double error = distance_error<T>(d_);
-        // Beyond these a sum of squares has lost what it is a sum of.
-        constexpr double most = std::numeric_limits<T>::max();
-        const double least = d_ * 1e8 * std::numeric_limits<T>::min();
-        const auto measure_one = [&](Vertex v, Colour c, double squared) {
-            if (!(squared >= least && squared <= most)) return measure(v, c);
-            const double distance = std::sqrt(squared);
-            bound(v, c, distance * (1 - error) - shift[c], distance * (1 + error) + shift[c]);
+        const TileBounds<T> bounds(tiles, centroids_.data(), k_, d_);
+        const auto measure_one = [&](Vertex v, Colour c, T squared) -> double {
+            if (!bounds.hold(squared)) return measure(v, c);
+            bound(v, c, bounds.at_least(c, squared), bounds.at_most(c, squared));
             return squared;
         };
         const auto measure_block = [&](std::size_t begin, std::size_t end) {

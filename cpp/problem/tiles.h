@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -21,23 +22,9 @@ class CentroidTiles {
         for (int f = 0; f < d_; ++f)
             by_feature_[std::size_t(f) * padded(k_) + c] = static_cast<T>(position[f]);
     }
+    T coordinate(Colour c, int f) const { return by_feature_[std::size_t(f) * padded(k_) + c]; }
     void place_all(const double* centroids) {
         for (Colour c = 0; c < k_; ++c) place(c, centroids + std::size_t(c) * d_);
-    }
-
-    // How far each is from the centroid it was made of.
-    std::vector<double> rounding(const double* centroids) const {
-        std::vector<double> apart(k_);
-        for (Colour c = 0; c < k_; ++c) {
-            double squared = 0.0;
-            for (int f = 0; f < d_; ++f) {
-                const double difference = by_feature_[std::size_t(f) * padded(k_) + c] -
-                                          centroids[std::size_t(c) * d_ + f];
-                squared += difference * difference;
-            }
-            apart[c] = std::sqrt(squared) * (1 + kLengthRounding);
-        }
-        return apart;
     }
 
     // Calls use(i, squared) for each of the vertices with its squared distances to all centroids.
@@ -58,6 +45,41 @@ class CentroidTiles {
  private:
     const int k_, d_;
     std::vector<T> by_feature_;
+};
+
+// What a squared distance from tiles says about the true distance.
+template <class T>
+class TileBounds {
+ public:
+    TileBounds(const CentroidTiles<T>& tiles, const double* centroids, int k, int d)
+        : error_(distance_error<T>(d)),
+          least_(d * 1e8 * std::numeric_limits<T>::min()),
+          rounding_(k) {
+        for (Colour c = 0; c < k; ++c) {
+            double squared = 0.0;
+            for (int f = 0; f < d; ++f) {
+                const double difference =
+                    tiles.coordinate(c, f) - centroids[std::size_t(c) * d + f];
+                squared += difference * difference;
+            }
+            rounding_[c] = std::sqrt(squared) * (1 + kLengthRounding);
+        }
+    }
+    // Whether it says anything: squares of what is very small or very large have lost their digits.
+    bool hold(T squared) const {
+        return squared >= least_ && squared <= std::numeric_limits<T>::max();
+    }
+    double at_least(Colour c, T squared) const {
+        return std::sqrt(static_cast<double>(squared)) * (1 - error_) - rounding_[c];
+    }
+    double at_most(Colour c, T squared) const {
+        return std::sqrt(static_cast<double>(squared)) * (1 + error_) + rounding_[c];
+    }
+
+ private:
+    const double error_;  // relative, of a distance to the centroid as it is stored
+    const double least_;
+    std::vector<double> rounding_;  // per centroid: how far it is stored from where it is
 };
 
 }  // namespace kempe

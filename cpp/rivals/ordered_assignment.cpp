@@ -4,6 +4,7 @@
 
 #include <limits>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <vector>
 
@@ -36,21 +37,28 @@ class TakenColours {
 
 // Returns the vertex that found no cluster, or -1. With `relaxed` such a vertex takes the nearest
 // of all, so the result may violate cannot-link edges and nothing gets stuck.
-template <class T, class Distance>
-Vertex assign_in_order(const Instance& instance, const Points<T>& points, Distance distance,
-                       const Centroids& centroids, const In1<Vertex>& order, bool relaxed,
-                       std::vector<Colour>& colours) {
-    TakenColours taken(instance, centroids.count);
-    for (std::size_t i = 0; i < order.shape(0); ++i) {
-        const Vertex v = order.data()[i];
-        taken.consider(v, colours);
-        colours[v] = nearest_colour(points[v], centroids, distance,
-                                    [&](Colour c) { return taken.admissible(c); });
-        if (colours[v] != kUncoloured) continue;
-        if (!relaxed) return v;
-        colours[v] = nearest_colour(points[v], centroids, distance);
+template <class Nearest>
+Vertex assign_in_order(const Instance& instance, const Nearest& nearest, int k,
+                       std::span<const Vertex> order, bool relaxed, std::vector<Colour>& colours) {
+    TakenColours taken(instance, k);
+    Vertex stuck = -1;
+    const Blocks blocks = instance.blocks(order.size());
+    for (int block = 0; stuck < 0 && block < blocks.count(); ++block) {
+        const auto part =
+            order.subspan(blocks.begin(block), blocks.end(block) - blocks.begin(block));
+        nearest.for_each(part, [&](std::size_t i, auto&& nearest_of) {
+            if (stuck >= 0) return;
+            const Vertex v = part[i];
+            taken.consider(v, colours);
+            colours[v] = nearest_of([&](Colour c) { return taken.admissible(c); });
+            if (colours[v] != kUncoloured) return;
+            if (relaxed)
+                colours[v] = nearest_of([](Colour) { return true; });
+            else
+                stuck = v;
+        });
     }
-    return -1;
+    return stuck;
 }
 
 // Colours and the vertex at which the assignment got stuck (-1: none did).
@@ -60,8 +68,9 @@ nb::tuple ordered_assignment(const Instance& instance, In2<double> array, In1<Ve
     check_permutation(order, instance.size);
     std::vector<Colour> colours(instance.size, kUncoloured);
     const Vertex stuck = unlocked([&] {
-        return with_distances(instance, [&](const auto& points, auto distance) {
-            return assign_in_order(instance, points, distance, centroids, order, relaxed, colours);
+        return with_nearest(instance, centroids, [&](const auto& nearest) {
+            return assign_in_order(instance, nearest, centroids.count,
+                                   {order.data(), order.shape(0)}, relaxed, colours);
         });
     });
     return nb::make_tuple(to_numpy(std::move(colours)), stuck);

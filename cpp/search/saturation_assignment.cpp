@@ -1,5 +1,8 @@
 // Saturation-ordered assignment (Algorithm 5 of the paper): each vertex goes to the nearest
 // centroid that no neighbour has taken.
+#include <span>
+#include <vector>
+
 #include "basics/arrays.h"
 #include "basics/stopper.h"
 #include "graph/saturation.h"
@@ -18,6 +21,16 @@ Colour first_colour(int k, Admissible&& admissible) {
     return kUncoloured;
 }
 
+// Vertices that nothing keeps from their nearest centroid.
+template <class Nearest, class Late>
+void place_freely(const Nearest& nearest, std::span<const Vertex> vertices, Late&& late, int k,
+                  std::vector<Colour>& colours) {
+    nearest.for_each(vertices, [&](std::size_t i, auto&& nearest_of) {
+        const Vertex v = vertices[i];
+        colours[v] = late() ? static_cast<Colour>(v % k) : nearest_of([](Colour) { return true; });
+    });
+}
+
 // Colours and the vertex at which the assignment got stuck (-1: none did). There must be a first
 // colouring however short the time, so when it is up the vertices that are left look at no
 // distance any more.
@@ -26,18 +39,18 @@ nb::tuple saturation_assignment(const Instance& instance, In2<double> array, Sto
     const auto late = [&] { return stopper != nullptr && stopper->should_stop(); };
     std::vector<Colour> colours(instance.size, kUncoloured);
     const Vertex stuck = unlocked([&] {
-        return with_distances(instance, [&](const auto& points, auto distance) {
-            const auto& free = instance.free_vertices;
+        return with_nearest(instance, centroids, [&](auto& nearest) {
+            const std::span<const Vertex> free = instance.free_vertices;
             for_blocks(*instance.pool, instance.blocks(free.size()),
                        [&](std::size_t begin, std::size_t end, int) {
-                           for (std::size_t i = begin; i < end; ++i)
-                               colours[free[i]] =
-                                   late() ? static_cast<Colour>(i % centroids.count)
-                                          : nearest_colour(points[free[i]], centroids, distance);
+                           place_freely(nearest, free.subspan(begin, end - begin), late,
+                                        centroids.count, colours);
                        });
+            const std::span<const Vertex> constrained = instance.constrained_vertices;
+            nearest.prepare(instance, constrained, late);
             const auto choose = [&](Vertex v, auto&& admissible) {
                 if (late()) return first_colour(centroids.count, admissible);
-                return nearest_colour(points[v], centroids, distance, admissible);
+                return nearest.of(v, admissible);
             };
             return colour_by_saturation(instance.graph, centroids.count, colours, choose);
         });

@@ -10,52 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kempe import Constraints
 from kempe.kskm.assignment import SimultaneousDescent
 from kempe.problem import Problem
-from random_problems import context_of
-
-N_ROWS = 60
-N_FEATURES = 10**6 // N_ROWS + 1  # so many values are large, see Instance::is_large
+from random_problems import N_FEATURES, N_ROWS, centroids_for, context_of, few_and_many_features
 
 seeds = st.integers(0, 2**32 - 1)
 cases = settings(max_examples=40, deadline=None)
-
-
-def few_and_many_features(seed, k=5):
-    """A random problem of two features, the same with many, and a colouring of both.
-
-    Half of the problems have many equal points, some have weights, of which some are 0 and some
-    huge, some are far from the origin.
-    """
-    rng = np.random.default_rng(seed)
-    points = rng.normal(size=(N_ROWS, 2)) + rng.choice([0.0, 1000.0])
-    if rng.random() < 0.5:
-        points = rng.choice(points, N_ROWS)
-    few = points.astype(rng.choice(["float32", "float64"]))
-    many = np.zeros((N_ROWS, N_FEATURES), few.dtype)
-    many[:, :2] = few
-    weight = rng.choice([0.0, 0.5, 1.0, 1e6], size=N_ROWS) if rng.random() < 0.3 else None
-    hidden = rng.integers(k, size=N_ROWS)
-    pairs = rng.integers(N_ROWS, size=(rng.choice([0, 30, 200]), 2))
-    same = hidden[pairs[:, 0]] == hidden[pairs[:, 1]]
-    constraints = Constraints(pairs[same][:4], pairs[~same], n_rows=N_ROWS)
-    problems = [
-        Problem.build(X, constraints, n_clusters=k, sample_weight=weight) for X in (few, many)
-    ]
-    colours = np.empty(problems[0].n_supernodes, np.int32)
-    colours[problems[0].supernode] = hidden
-    return *problems, colours
-
-
-def centroids_for(few, many, seed):
-    """Centroids near some of the points, for either problem."""
-    rng = np.random.default_rng(seed)
-    shape = (few.n_clusters, 2)
-    plane = rng.choice(few.rows, few.n_clusters) + 0.1 * rng.normal(size=shape)
-    padded = np.zeros((few.n_clusters, many.n_features))
-    padded[:, :2] = plane
-    return plane, padded
 
 
 @given(seeds)
