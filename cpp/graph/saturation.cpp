@@ -1,7 +1,6 @@
 #include "graph/saturation.h"
 
 #include <algorithm>
-#include <functional>
 
 namespace kempe {
 
@@ -17,36 +16,19 @@ SaturationQueue::SaturationQueue(const Graph& graph, int k)
     levels_.resize(static_cast<std::size_t>(std::min<std::int64_t>(k, highest_degree)) + 1);
     for (std::size_t i = 0; i < by_rank_.size(); ++i) {
         rank_[by_rank_[i]] = static_cast<int>(i);
-        levels_[0].ranks.push_back(static_cast<int>(i));
+        levels_[0].insert(static_cast<int>(i), by_rank_.size());
     }
 }
 
 Vertex SaturationQueue::pop(const std::vector<Colour>& colours) {
     for (; highest_ >= 0; --highest_) {
-        auto& [ranks, is_heap] = levels_[highest_];
-        const auto stale = [&](int rank) {
-            return saturation_[rank] != highest_ || colours[by_rank_[rank]] != kUncoloured;
-        };
-        if (!is_heap) {
-            std::erase_if(ranks, stale);
-            std::make_heap(ranks.begin(), ranks.end(), std::greater<>());
-            is_heap = true;
-        }
-        while (!ranks.empty()) {
-            std::pop_heap(ranks.begin(), ranks.end(), std::greater<>());
-            const int rank = ranks.back();
-            ranks.pop_back();
-            if (!stale(rank)) return by_rank_[rank];
+        NumberSet& ranks = levels_[highest_];
+        for (int rank; (rank = ranks.lowest()) >= 0;) {
+            ranks.erase(rank);
+            if (colours[by_rank_[rank]] == kUncoloured) return by_rank_[rank];
         }
     }
     return -1;
-}
-
-inline void SaturationQueue::push(int rank, int saturation) {
-    auto& [ranks, is_heap] = levels_[saturation];
-    ranks.push_back(rank);
-    if (is_heap) std::push_heap(ranks.begin(), ranks.end(), std::greater<>());
-    highest_ = std::max(highest_, saturation);
 }
 
 void SaturationQueue::coloured(Vertex v, Colour c, const std::vector<Colour>& colours) {
@@ -56,7 +38,9 @@ void SaturationQueue::coloured(Vertex v, Colour c, const std::vector<Colour>& co
         char& used = used_[position(rank, c)];
         if (used) continue;
         used = 1;
-        push(rank, ++saturation_[rank]);
+        levels_[saturation_[rank]].erase(rank);
+        levels_[++saturation_[rank]].insert(rank, by_rank_.size());
+        highest_ = std::max(highest_, saturation_[rank]);
     }
 }
 
