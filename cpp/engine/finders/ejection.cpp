@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 
 namespace kempe {
 
@@ -93,26 +92,36 @@ bool Ejection<Rules>::make_room(Vertex v, double limit, int depth) {
 // To the nearest cluster that it can enter alone, or to a nearer one where room can be made.
 template <class Rules>
 bool Ejection<Rules>::send_away(Vertex v, double limit, int depth) {
-    const auto& order = by_distance(v, depth);
-    const auto alone = std::find_if(order.begin(), order.end(),
-                                    [&](Colour c) { return state_.moves_alone(v, c); });
+    const Colour alone = nearest_alone(v);
     if (depth > 0) {
-        const double bound =
-            alone == order.end()
-                ? limit
-                : std::min(limit, colouring_.total() + colouring_.price(v, *alone));
-        for (auto c = order.begin(); c != alone; ++c)
-            if (*c != state_.colour(v) && enter(v, *c, bound, depth)) return true;
+        const double bound = alone == kUncoloured
+                                 ? limit
+                                 : std::min(limit, colouring_.total() + colouring_.price(v, alone));
+        for (Colour c : nearer(v, alone, depth))
+            if (enter(v, c, bound, depth)) return true;
     }
-    return alone != order.end() && enter(v, *alone, limit, 0);
+    return alone != kUncoloured && enter(v, alone, limit, 0);
 }
 
 template <class Rules>
-const std::vector<Colour>& Ejection<Rules>::by_distance(Vertex v, int depth) {
-    auto& order = order_[depth];
-    order.resize(k_);
-    std::iota(order.begin(), order.end(), 0);
+Colour Ejection<Rules>::nearest_alone(Vertex v) const {
     const float* distance = colouring_.distances(v);
+    Colour nearest = kUncoloured;
+    for (Colour c = 0; c < k_; ++c)
+        if ((nearest == kUncoloured || distance[c] < distance[nearest]) && state_.moves_alone(v, c))
+            nearest = c;
+    return nearest;
+}
+
+// Other clusters that are nearer than that one, or all if there is none; the nearest come first.
+template <class Rules>
+const std::vector<Colour>& Ejection<Rules>::nearer(Vertex v, Colour than, int depth) {
+    auto& order = order_[depth];
+    order.clear();
+    const float* distance = colouring_.distances(v);
+    for (Colour c = 0; c < k_; ++c)
+        if (c != state_.colour(v) && (than == kUncoloured || distance[c] < distance[than]))
+            order.push_back(c);
     std::sort(order.begin(), order.end(),
               [&](Colour a, Colour b) { return distance[a] < distance[b]; });
     return order;

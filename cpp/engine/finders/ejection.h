@@ -35,7 +35,8 @@ class Ejection {
     double cheapest_price(Vertex u) const;
     bool make_room(Vertex v, double limit, int depth);
     bool send_away(Vertex v, double limit, int depth);
-    const std::vector<Colour>& by_distance(Vertex v, int depth);
+    Colour nearest_alone(Vertex v) const;
+    const std::vector<Colour>& nearer(Vertex v, Colour than, int depth);
     bool stays(Vertex v) const;
 
     const State<Rules>& state_;
