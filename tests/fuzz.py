@@ -35,6 +35,7 @@ from tiny_problems import (
     VARIANTS,
     Outcome,
     TinyProblem,
+    as_large,
     check_labels,
     check_promises,
     check_relaxed,
@@ -68,6 +69,7 @@ FAMILIES: dict[str, tuple[Any, int]] = {
     "few distinct rows, crowded": (crowded(30), 20 * ROUND),
     "mixed magnitudes": (tiny_problems(8, rows="mixed magnitudes"), ROUND),
     "many features": (tiny_problems(7, rows="many features"), ROUND),
+    "as large as large data": (tiny_problems(7).map(as_large), ROUND // 5),
     "many clusters": (tiny_problems(9, least_rows=5, spare=2), ROUND),
     "soft pairs and sizes": (limited_and_soft(), 10 * ROUND),
     "few distinct rows, soft and limited": (
@@ -82,10 +84,16 @@ FAMILIES: dict[str, tuple[Any, int]] = {
 }
 DEFAULTS = ("kempe", "kempe, searching")
 # Families that are not for all methods: others would take too long, or do not know such problems.
-OF_THE_DEFAULT = (
-    *("few distinct rows", "soft pairs and sizes"),
-    *("few distinct rows, soft and limited", "mixed magnitudes, soft and limited"),
-)
+METHODS: dict[str, tuple[str, ...]] = {
+    "few distinct rows": DEFAULTS,
+    "soft pairs and sizes": DEFAULTS,
+    "few distinct rows, soft and limited": DEFAULTS,
+    "mixed magnitudes, soft and limited": DEFAULTS,
+    # These have kernels of their own for large data of many features.
+    "as large as large data": tuple(
+        name for name in VARIANTS if name.startswith(("KSKM", "COPKM"))
+    ),
+}
 
 
 def main(
@@ -210,8 +218,7 @@ class Attempt:
             elif len(problem.X) >= LARGER_ROWS[0]:
                 self._try_larger(problem)
             else:
-                own = self._family in OF_THE_DEFAULT
-                self._try_all(problem, DEFAULTS if own else tuple(VARIANTS))
+                self._try_all(problem, METHODS.get(self._family, tuple(VARIANTS)))
             self._reports.put(self.counts)
 
         return tried

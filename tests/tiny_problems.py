@@ -26,6 +26,9 @@ from kempe.engine import MemeticParams
 
 Pair = tuple[int, int]
 
+LARGE = 10**6
+"""So many values are large to the kernels, see Instance::is_large."""
+
 
 @dataclass(frozen=True)
 class TinyProblem:
@@ -44,10 +47,20 @@ class TinyProblem:
     soft_price: float | None = None
     size_min: int | list[int] | None = None
     size_max: int | list[int] | None = None
+    # Zeros beside the rows make it as large as data that goes its own way.
+    as_large: bool = False
 
     @property
     def data(self) -> NDArray[Any]:
         return np.array(self.X, dtype=self.dtype)
+
+    @property
+    def given(self) -> NDArray[Any]:
+        """The data as methods get it."""
+        data = self.data
+        if not self.as_large:
+            return data
+        return np.pad(data, ((0, 0), (0, LARGE // len(data) + 1 - data.shape[1])))
 
     @property
     def constraints(self) -> Constraints:
@@ -149,7 +162,7 @@ def fit(variant: str, problem: TinyProblem, **changes: Any) -> Outcome:
     )
     try:
         with no_longer_than(20):
-            model.fit(problem.data, constraints=problem.constraints, sample_weight=problem.weights)
+            model.fit(problem.given, constraints=problem.constraints, sample_weight=problem.weights)
     except (InfeasibleConstraintsError, NoSolutionFoundError) as error:
         return Outcome(error=type(error).__name__)
     return Outcome(tuple(model.labels_.tolist()), model.inertia_, model.n_iter_)
@@ -486,6 +499,11 @@ def tiny_problems(
         seed=draw(st.integers(0, 99)),
         dtype="float64" if plain else draw(st.sampled_from(["float64", "float64", "float32"])),
     )
+
+
+def as_large(problem: TinyProblem) -> TinyProblem:
+    """Make the same problem as large as data that goes its own way."""
+    return replace(problem, as_large=True)
 
 
 @st.composite
