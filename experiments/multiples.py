@@ -17,6 +17,9 @@ from kempe.bench.summary import Cell, Quantity, Summary, at_common_seeds
 BASELINE = "KSKM"
 """Method that multiples refer to."""
 
+INTEGER_PROGRAMS = ("KSKM_E", "PCCC", "BLPKMCC")
+"""Methods that find a clustering wherever there is one, unless their time is up."""
+
 POPULATION = ("S_MDEClust",)
 """Methods of which one run is set against the best of all runs of another."""
 

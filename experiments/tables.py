@@ -11,7 +11,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from experiments.causes import Cause, Difference, cause_of
-from experiments.multiples import BASELINE, POPULATION, multiple, pairs, rate
+from experiments.multiples import (
+    BASELINE,
+    INTEGER_PROGRAMS,
+    POPULATION,
+    multiple,
+    pairs,
+    rate,
+)
 from experiments.repetition import Repetition
 from experiments.rule import FINE_MULTIPLE, INERTIA, LOOSE_RATE, MULTIPLE, RATE, TIME, Kind, Rule
 from kempe import datasets
@@ -333,9 +340,20 @@ def _cause(spec: TableSpec, cell: TableCell, again: Repetition | None) -> Cause 
             in_size=cell.size is False,
             rounded=cell.rounded,
             unit=10.0**-spec.decimals,
+            gave_up=cell.method in INTEGER_PROGRAMS and _paper_fails(cell),
             repeated=again.interval() if again is not None and no_mean else None,
         )
     )
+
+
+def _paper_fails(cell: TableCell) -> bool:
+    """Whether the paper says that some runs found nothing, but not all of them."""
+    rates = [
+        rate
+        for (_, *key), rate in paper_values().items()
+        if tuple(key) == (cell.dataset, cell.level, "success", cell.method) and rate is not None
+    ]
+    return any(0 < rate < 1 for rate in rates)
 
 
 def _ours(

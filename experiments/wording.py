@@ -29,15 +29,18 @@ def agreement_in_words(total: Agreement) -> str:
     """Say how many cells of the paper were compared and agree."""
     if not total.compared:
         return "No cell of the paper has runs on all its data sets, so none is compared."
-    none = f", {total.missing:,} none" if _is_most(total) else ""
     untimed, agreeing = (
         total.directed - total.timed_directed,
         total.direction - total.timed_direction,
     )
+    whole = total.published - total.missing - total.partial
+    alike = whole - total.compared
+    without = f", and {alike:,} of these have no number here as in the paper" if alike else ""
     return (
-        f"Of {total.published:,} cells of the paper, {total.compared:,} have runs on all their "
-        "data sets. "
-        f"{total.size:,} of these agree in size ({_percent(total.size, total.compared)}); "
+        f"Of {total.published:,} cells of the paper, {whole:,} have runs on all their "
+        f"data sets{without}. "
+        f"{total.size:,} of {'the others' if alike else 'these'} agree in size "
+        f"({_percent(total.size, total.compared)}); "
         f"{total.direction:,} of the {total.directed:,} that say better or worse than {BASELINE} "
         f"agree in direction ({_percent(total.direction, total.directed)}), {total.rounded:,} more "
         f"do within the rounding of the paper's digits "
@@ -47,9 +50,15 @@ def agreement_in_words(total: Agreement) -> str:
         "Two experiments like ours, with other starts, would agree with each other in "
         f"{total.repeatable:,.0f} ({_percent(total.repeatable, total.directed)}). "
         f"Of the cells that differ, {total.explained:,} have a known cause and "
-        f"{total.unexplained:,} do not. "
-        f"{total.partial:,} cells have runs on some of their data sets only{none}."
+        f"{total.unexplained:,} do not.{_left_out(total)}"
     )
+
+
+def _left_out(total: Agreement) -> str:
+    none = f", {total.missing:,} none" if _is_most(total) else ""
+    if not total.partial and not total.missing:
+        return ""
+    return f" {total.partial:,} cells have runs on some of their data sets only{none}."
 
 
 def _is_most(total: Agreement) -> bool:

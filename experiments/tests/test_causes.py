@@ -61,6 +61,7 @@ def test_what_experiments_like_the_papers_give_stands_for_an_interval():
         ({"dataset": "vehicle"}, "surrogate"),
         ({"ours": Estimate(1.1, 1.1, 1.1, n_limited=1)}, "limit"),
         ({"in_size": False}, "border"),
+        ({"gave_up": True}, "their limit"),
         ({}, None),
     ],
 )
