@@ -81,6 +81,8 @@ def by_cpsat(instance: Instance, seconds: float) -> tuple[float, float]:
     solver = cp_model.CpSolver()
     solver.parameters.max_time_in_seconds = seconds
     solver.parameters.num_workers = 1
+    # It would leave this process without a handler of Ctrl-C.
+    solver.parameters.catch_sigint_signal = False
     solver.solve(model)
     return solver.objective_value, solver.best_objective_bound
 
