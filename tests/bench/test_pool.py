@@ -42,7 +42,7 @@ COMMAND = ["compare", "data.csv", "-k", "3", "--methods", "kempe,COPKM_P", "--wo
 @pytest.mark.parametrize("delay", [0.0, 0.3, 1.0, 2.0, 4.0])
 def test_ctrl_c_ends_a_comparison_in_words_at_any_moment(table, delay):
     process = subprocess.Popen(
-        [KEMPE, *COMMAND, "--seeds", "400"],
+        [KEMPE, *COMMAND, "--seeds", "4000"],  # more than the longest delay is enough for
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
