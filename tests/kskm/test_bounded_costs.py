@@ -18,27 +18,15 @@ seeds = st.integers(0, 2**32 - 1)
 cases = settings(max_examples=40, deadline=None)
 
 
-@given(seeds)
+@given(seeds, st.sampled_from([SimultaneousDescent.step, SimultaneousDescent.settle]))
 @cases
-def test_a_step_is_the_same(seed):
+def test_a_step_and_where_swaps_settle_are_the_same(seed, follow):
     few, many, colours = few_and_many_features(seed)
     plane, padded = centroids_for(few, many, seed)
     descent = SimultaneousDescent()
     np.testing.assert_array_equal(
-        descent.step(context_of(few), colours, plane),
-        descent.step(context_of(many), colours, padded),
-    )
-
-
-@given(seeds)
-@cases
-def test_where_swaps_settle_is_the_same(seed):
-    few, many, colours = few_and_many_features(seed)
-    plane, padded = centroids_for(few, many, seed)
-    descent = SimultaneousDescent()
-    np.testing.assert_array_equal(
-        descent.settle(context_of(few), colours, plane),
-        descent.settle(context_of(many), colours, padded),
+        follow(descent, context_of(few), colours, plane),
+        follow(descent, context_of(many), colours, padded),
     )
 
 
