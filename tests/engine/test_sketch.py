@@ -123,6 +123,30 @@ def test_given_centroids_and_a_target_hold_for_all_dimensions(case):
     assert lower.result_.stop_reason == "target_inertia"
 
 
+def kinds(model):
+    return model.result_.statistics.kind
+
+
+def test_given_centroids_have_a_rival_that_is_drawn(case):
+    X, _, hidden = case
+    poor = X[hidden == 0][:K]
+    model = fitted(case, init=poor, max_mutations=40, n_jobs=1)
+    drawn = fitted(case, max_mutations=0)
+    alone = fitted(case, init=poor, max_mutations=0)
+    start, rival = model.result_.statistics.inertia[:2]
+    assert kinds(model)[:2] == ["start", "start"]
+    assert start == pytest.approx(alone.inertia_, rel=1e-3)
+    assert rival == pytest.approx(drawn.inertia_, rel=1e-3)
+    assert rival < start * 0.995
+    assert model.inertia_ <= rival
+
+
+def test_labels_and_a_single_mutation_have_no_rival(case):
+    X, _, hidden = case
+    assert kinds(fitted(case, init=hidden, max_mutations=40, n_jobs=1))[1] != "start"
+    assert fitted(case, init=X[:K], max_mutations=1).n_iter_ == 2
+
+
 def test_a_single_descent_makes_no_sketch(case, monkeypatch):
     monkeypatch.delattr(Sketch, "draw")
     assert fitted(case, max_mutations=0).n_iter_ == 1

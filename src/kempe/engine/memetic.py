@@ -297,6 +297,13 @@ class _MemeticSearch:
         colours = descent.descend(rough, colours)
         solution = self._finished(context, colours)
         yield _Milestone(solution, kind, 1)
+        if sketch is not None and self.starts.has_rival(number) and mutations > 1:
+            mutations -= 1
+            rival = descent.descend(rough, self.starts.rival(rough))
+            finished = self._finished(context, rival)
+            yield _Milestone(finished, "start", 1)
+            if finished.objective < solution.objective:
+                solution, colours = finished, rival
         if sketch is not None and not sketch.is_faithful(solution.colours):
             descent, rough, colours = self._last_descent, context, solution.colours
         # Costs in a sketch are lower, and no target is meant for them.

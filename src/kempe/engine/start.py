@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kempe import _core
 from kempe.engine.climb import Climb
@@ -63,6 +63,13 @@ class Starts:
         """Whether this start can be made in the coordinates of the user's data only."""
         return self.is_given(number) or callable(self.init)
 
+    def has_rival(self, number: int) -> bool:
+        """Whether the best of several draws may be better than this start.
+
+        That holds for centroids that were given, which are a single draw. Labels come from a search.
+        """
+        return self.draws > 1 and self.is_given(number) and not is_labels(self.init)
+
     def make(self, context: Context, number: int) -> Colours:
         """Make the start of this number."""
         if self.is_given(number) and is_labels(self.init):
@@ -77,6 +84,10 @@ class Starts:
                 break
             best = min(best, self._draw(context, number), key=context.problem.inertia)
         return best
+
+    def rival(self, context: Context) -> Colours:
+        """Draw a start, whatever was given."""
+        return replace(self, init="k-means++").make(context, 0)
 
     def _warm(self, context: Context) -> Colours:
         """Go on from labels of the rows."""
