@@ -128,12 +128,14 @@ bench: $(VENV)/.test  ## compare kempe, KSKM and unconstrained k-means (a few mi
 	$(BIN)/python benchmarks/compare.py $(ARGS)
 
 CERTIFICATES := docs/results/certificates
-certificates: $(VENV)/.test  ## certify all 346 instances of collections 1 to 3, and count who was optimal (hours; resumable)
+certificates: $(VENV)/.test  ## certify all 346 instances of collections 1 to 3, and count who was optimal (about an hour; resumable)
 	$(BIN)/python benchmarks/certify.py all --store $(CERTIFICATES)/all.csv --out $(CERTIFICATES)/all.md $(ARGS)
 	$(BIN)/python benchmarks/certify_compare.py $(CERTIFICATES)/all.csv --collection COL1 --collection COL2 --collection COL3 --out $(CERTIFICATES)/optimal_all.md
+	$(BIN)/python benchmarks/certify.py collection1 --measured --store $(CERTIFICATES)/all.csv --out $(CERTIFICATES)/collection1.md
+	$(BIN)/python benchmarks/certify.py spread --measured --store $(CERTIFICATES)/all.csv --out $(CERTIFICATES)/spread.md
 	$(BIN)/python benchmarks/best_known.py update --certificates $(CERTIFICATES)/all.csv --seconds 0
 
-bench-docs: $(VENV)/.test  ## measure every table of the documentation (wants a quiet machine)
+bench-docs: $(VENV)/.test  ## measure the tables of the page about performance, and some of other pages (wants a quiet machine)
 	$(BIN)/python benchmarks/compare.py --seeds 3 --out $(TABLES)/compare.md
 	$(BIN)/python benchmarks/gaps.py --store results/gaps --keep --out $(TABLES)/gaps.md
 	$(BIN)/python benchmarks/overhead.py --out $(TABLES)/overhead.md
@@ -148,7 +150,7 @@ bench-docs: $(VENV)/.test  ## measure every table of the documentation (wants a 
 	$(BIN)/python benchmarks/latency.py --out $(TABLES)/latency.md
 	$(BIN)/python benchmarks/rivals.py same --out $(TABLES)/rivals.md
 	$(BIN)/python benchmarks/rivals.py programs --out $(TABLES)/programs.md
-	$(BIN)/python benchmarks/rivals.py swaps --out $(TABLES)/swaps.md
+	$(BIN)/python benchmarks/rivals.py swaps --seeds 3 --out $(TABLES)/swaps.md
 	$(BIN)/python benchmarks/ablations.py mwis --out $(TABLES)/mwis.md
 	$(BIN)/python benchmarks/warm.py --out $(TABLES)/warm.md
 	$(BIN)/python benchmarks/questions.py --out $(TABLES)/questions.md
