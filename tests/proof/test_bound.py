@@ -96,8 +96,28 @@ def test_lanczos_iterations_and_a_decomposition_give_the_same_bound(seed, monkey
     relaxation = Relaxation(data, unconstrained(60), 3)
     slack = np.abs(_noise(np.random.default_rng(seed), 60)).astype(np.float32)
     dense = relaxation.value(slack, 0.5)
-    monkeypatch.setattr(relaxation_module, "DENSE_UP_TO", 10)
+    use_lanczos_iterations(monkeypatch)
     assert relaxation.value(slack, 0.5) == pytest.approx(dense, rel=1e-5)
+    assert relaxation.value(slack, 0.5, exactly=True) == dense
+
+
+def use_lanczos_iterations(monkeypatch):
+    monkeypatch.setattr(relaxation_module, "DENSE_UP_TO", 10)
+    monkeypatch.setattr(relaxation_module, "DENSE_PER_CLUSTER", 0)
+
+
+def test_a_gap_that_only_a_missed_eigenvalue_closes_is_not_closed(monkeypatch):
+    data, labels = blobs(seed=2, spread=0.8)
+    relaxation = Relaxation(data, unconstrained(60), 3)
+    inertia = data.inertia(labels)
+    ascent = Ascent(relaxation, dual_start(relaxation, relaxation.colours(labels)))
+    use_lanczos_iterations(monkeypatch)
+    monkeypatch.setattr(
+        Relaxation, "_largest_sparse", lambda self, *to: self._largest_dense(*to) - inertia
+    )
+    ascent.run(lambda: 0.999 * inertia, lambda: ascent.steps >= 200, lambda _: False)
+    assert ascent.value <= inertia * (1 + 1e-6)
+    assert ascent.steps > 0
 
 
 def test_separated_clusters_are_certified_by_the_start_alone():

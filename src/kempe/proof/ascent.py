@@ -174,12 +174,12 @@ class Ascent:
     ) -> None:
         """Raise the bound until it reaches the target or further steps promise little."""
         if self.steps == 0:
-            self._timed(self._look)
+            self._timed(lambda: self._look(target()))
         while self.value < target() and not stop():
             self._step()
             if self.steps % self.look_every:
                 continue
-            self._timed(self._look)
+            self._timed(lambda: self._look(target()))
             if stalled(self) or self.value >= target() or stop():
                 return
             looks = self.steps // self.look_every
@@ -221,9 +221,12 @@ class Ascent:
         mixed -= self._nearest
         self._lagged = mixed
 
-    def _look(self) -> None:
+    def _look(self, target: float) -> None:
         """Evaluate the bound, and keep the multipliers if it is the best."""
-        value = self.relaxation.value(self._lagged, -self.penalty, self._diagonal())
+        diagonal = self._diagonal()
+        value = self.relaxation.value(self._lagged, -self.penalty, diagonal)
+        if value >= target and not self.relaxation.is_dense:
+            value = self.relaxation.value(self._lagged, -self.penalty, diagonal, exactly=True)
         if value > self.value:
             self.value = value
             if self.steps:

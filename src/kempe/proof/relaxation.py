@@ -23,8 +23,9 @@ from scipy.sparse.linalg import LinearOperator, eigsh, norm
 from kempe.proof.facts import Facts
 from kempe.proof.terms import DiagonalLimits, Terms
 
-# Above this size eigenvalues are computed by Lanczos iterations.
-DENSE_UP_TO = 1200
+# Above this size, and so many times the number of clusters, the largest eigenvalues are computed by
+# Lanczos iterations; of many that lie close together all of them come sooner.
+DENSE_UP_TO, DENSE_PER_CLUSTER = 1200, 150
 # Relative residual of eigenvectors; the error of eigenvalues is of its square.
 LANCZOS_TOLERANCE = 1e-4
 # Next to a weight of 1, smaller ones are lost in single precision.
@@ -203,16 +204,27 @@ class Relaxation:
         own = np.maximum(Z.diagonal(), np.finfo(np.float32).tiny)
         return 2 * Z / np.add.outer(own, own)
 
+    @property
+    def is_dense(self) -> bool:
+        """Whether all eigenvalues are computed, so that none can be missed."""
+        return self.size <= max(DENSE_UP_TO, DENSE_PER_CLUSTER * self.n_clusters)
+
     def value(
-        self, correction: Singles | Floats, scale: float, diagonal: Floats | None = None
+        self,
+        correction: Singles | Floats,
+        scale: float,
+        diagonal: Floats | None = None,
+        *,
+        exactly: bool = False,
     ) -> float:
         """Lower bound on the inertia that M = G + scale * correction proves.
 
-        With limits on sizes, the diagonal of S proves more.
+        With limits on sizes, the diagonal of S proves more. Lanczos iterations may miss an
+        eigenvalue among others close to it, and then the bound is too high: ``exactly`` never is.
         """
         if self.n_clusters == 1:
             largest = 0.0
-        elif self.size <= DENSE_UP_TO:
+        elif self.is_dense or exactly:
             largest = self._largest_dense(correction, scale)
         else:
             largest = self._largest_sparse(correction, scale)
