@@ -66,7 +66,7 @@ class Starts:
     def has_rival(self, number: int) -> bool:
         """Whether the best of several draws may be better than this start.
 
-        That holds for centroids that were given, which are a single draw. Labels come from a search.
+        That holds for given centroids, which are a single draw; labels come from a search.
         """
         return self.draws > 1 and self.is_given(number) and not is_labels(self.init)
 
