@@ -146,6 +146,7 @@ bench-docs: $(VENV)/.test  ## measure the tables of the page about performance, 
 	$(BIN)/python benchmarks/parallel.py --out $(TABLES)/parallel.md
 	$(BIN)/python benchmarks/large.py growth --out $(TABLES)/growth.md
 	$(BIN)/python benchmarks/large.py collection4 --out $(TABLES)/collection4.md
+	$(BIN)/python benchmarks/large.py relocation --out $(TABLES)/relocation.md
 	$(BIN)/python benchmarks/large.py memory --synthetic --seconds 12 --out $(TABLES)/memory.md
 	$(BIN)/python benchmarks/latency.py --out $(TABLES)/latency.md
 	$(BIN)/python benchmarks/rivals.py same --out $(TABLES)/rivals.md

@@ -1,4 +1,4 @@
-"""Large data: k-means without constraints, growth with n, collection 4, peak memory.
+"""Large data: k-means without constraints, growth with n, collection 4, relocation, peak memory.
 
 CPU seconds are those of ``fit`` alone, with all numerical libraries limited to one thread.
 """
@@ -27,6 +27,8 @@ from kempe import Constraints, KempeKMeans, _core, datasets
 from kempe.bench import Experiment, Plan, Record, Store, run
 from kempe.bench.execution import PeakMemory
 from kempe.bench.progress import PlanProgress
+from kempe.engine import MemeticParams
+from kempe.search import Callbacks, SearchState
 from tables import Section, number, show, write_markdown
 
 app = typer.Typer(no_args_is_help=True, help=__doc__)
@@ -243,6 +245,48 @@ def _beside_paper(record: Record) -> list[str]:
     ratio = f"{record.inertia / lowest:.6f}" + ("" if lower else " (above)")
     times = [number(record.wall_s, 3), number(record.cpu_s, 3)]
     return [*cells, *times, number(record.inertia, 8), number(lowest, 8), ratio]
+
+
+class FirstOfEachKind(Callbacks):
+    """Processor time until the first solution of each kind; a relocation ends the search."""
+
+    def __init__(self) -> None:
+        self.began = time.process_time()
+        self.seconds: dict[str, float] = {}
+
+    def on_iteration(self, state: SearchState) -> bool:
+        """Note the time."""
+        self.seconds.setdefault(state.kind, time.process_time() - self.began)
+        return state.kind == "relocate"
+
+
+@app.command()
+def relocation(
+    dataset: Annotated[list[str] | None, typer.Option(help="Only this set.")] = None,
+    level: Annotated[list[float] | None, typer.Option(help="Only this level.")] = None,
+    out: Out = None,
+) -> None:
+    """CPU seconds of the default until the first clustering of images, and the first relocation."""
+    use_shared_data()
+    found = [name for name in dataset or IMAGES if available(f"COL4/{name}")]
+    levels = level or datasets.levels("COL4")
+    rows = [_until_relocated(name, cell) for name in found for cell in levels]
+    header = ["data set", "first clustering, CPU s", "first relocation, CPU s", "inertia"]
+    finish([Section("The first relocation", header, rows)], out)
+
+
+def _until_relocated(name: str, level: float) -> list[str]:
+    data = datasets.load(f"COL4/{name}", level, dtype=np.float32)
+    # One clustering and one relocation of it, instead of several side by side.
+    alone = MemeticParams(generation_size=1)
+    watch = FirstOfEachKind()
+    model = KempeKMeans(
+        data.n_clusters, max_mutations=2, params=alone, n_jobs=1, random_state=0, callbacks=watch
+    )
+    with threadpool_limits(1):
+        model.fit(data.X, constraints=data.constraints)
+    seconds = [number(watch.seconds.get(kind), 3) for kind in ("start", "relocate")]
+    return [f"{name} {level:g}", *seconds, number(model.inertia_, 8)]
 
 
 @app.command()
