@@ -29,6 +29,7 @@ constexpr int kNever = -1;
 constexpr double kFloatRounding = 2e-7;
 constexpr double kLeastFloat = std::numeric_limits<float>::min();
 constexpr double kMostFloat = std::numeric_limits<float>::max();
+constexpr float kNoBound = std::numeric_limits<float>::infinity();
 
 float rounded_down(double positive) {
     if (positive < kLeastFloat) return 0.0f;
@@ -37,7 +38,7 @@ float rounded_down(double positive) {
 
 float rounded_up(double x) {
     const double above = x + std::abs(x) * kFloatRounding + kLeastFloat;
-    if (above > kMostFloat) return std::numeric_limits<float>::infinity();
+    if (above > kMostFloat) return kNoBound;
     return static_cast<float>(std::max(above, -kMostFloat));
 }
 
@@ -55,19 +56,27 @@ BoundedCosts::BoundedCosts(const Instance& instance, int k)
       seen_(instance.size, kNever),
       moves_(k) {}
 
-inline void BoundedCosts::bound(Vertex v, Colour c, double least, double most) {
+inline float BoundedCosts::stored_least(Colour c, double least) const {
     const double drift = drift_[c] * (1 - kDriftRounding);
-    lower_[index(v, c)] = rounded_down((std::max(least, 0.0) + drift) * per_unit_);
-    upper_[index(v, c)] = rounded_up((most - drift) * per_unit_);
+    return rounded_down((std::max(least, 0.0) + drift) * per_unit_);
 }
 
-// The square of a distance, which is known then.
+inline float BoundedCosts::stored_most(Colour c, double most) const {
+    const double drift = drift_[c] * (1 - kDriftRounding);
+    return rounded_up((most - drift) * per_unit_);
+}
+
+// The square of a distance, which is known then: but for rounding, so that what was known before
+// may be tighter still. Both bounds hold. That none becomes looser between two placements of
+// centroids is relied on by whoever adds up what may be gained, and takes it off again later.
 double BoundedCosts::measure(Vertex v, Colour c) {
     const double* centroid = centroids_.data() + static_cast<std::size_t>(c) * d_;
     const double squared = with_points(
         instance_, [&](const auto& points) { return squared_distance(points[v], centroid, d_); });
     const double distance = std::sqrt(squared);
-    bound(v, c, distance * (1 - kLengthRounding), distance * (1 + kLengthRounding));
+    float &lower = lower_[index(v, c)], &upper = upper_[index(v, c)];
+    lower = std::max(lower, stored_least(c, distance * (1 - kLengthRounding)));
+    upper = std::min(upper, stored_most(c, distance * (1 + kLengthRounding)));
     return squared;
 }
 
@@ -110,7 +119,8 @@ void BoundedCosts::place(const double* centroids, const std::vector<Colour>& col
     noise_ *= kPlaceRounding * kPlaceRounding;
 }
 
-// Bounds on all distances, in the precision of the data. Returns what all vertices cost.
+// Bounds on all distances, in the precision of the data, whatever was known: centroids have been
+// placed elsewhere. Returns what all vertices cost.
 double BoundedCosts::measure_all(const std::vector<Colour>& colours) {
     std::vector<Vertex> everyone(instance_.size);
     std::iota(everyone.begin(), everyone.end(), 0);
@@ -119,9 +129,10 @@ double BoundedCosts::measure_all(const std::vector<Colour>& colours) {
         tiles.place_all(centroids_.data());
         const TileBounds<T> bounds(tiles, centroids_.data(), k_, d_);
         const auto measure_one = [&](Vertex v, Colour c, T squared) -> double {
-            if (!bounds.hold(squared)) return measure(v, c);
-            bound(v, c, bounds.at_least(c, squared), bounds.at_most(c, squared));
-            return squared;
+            const bool holds = bounds.hold(squared);
+            lower_[index(v, c)] = holds ? stored_least(c, bounds.at_least(c, squared)) : 0.0f;
+            upper_[index(v, c)] = holds ? stored_most(c, bounds.at_most(c, squared)) : kNoBound;
+            return holds ? squared : measure(v, c);
         };
         const auto measure_block = [&](std::size_t begin, std::size_t end) {
             double cost = 0.0;

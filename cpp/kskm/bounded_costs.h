@@ -65,7 +65,8 @@ class BoundedCosts {
  private:
     double nearest(Vertex v, Colour c) const { return unit_ * lower_[index(v, c)] - drift_[c]; }
     double farthest(Vertex v, Colour c) const { return unit_ * upper_[index(v, c)] + drift_[c]; }
-    void bound(Vertex v, Colour c, double least, double most);
+    float stored_least(Colour c, double least) const;
+    float stored_most(Colour c, double most) const;
 
     std::size_t index(Vertex v, Colour c) const { return static_cast<std::size_t>(v) * k_ + c; }
     double measure(Vertex v, Colour c);

@@ -10,9 +10,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kempe import Constraints, _core
 from kempe.kskm.assignment import SimultaneousDescent
 from kempe.problem import Problem
-from random_problems import N_FEATURES, N_ROWS, centroids_for, context_of, few_and_many_features
+from random_problems import (
+    N_FEATURES,
+    N_ROWS,
+    centroids_for,
+    context_of,
+    few_and_many_features,
+    improving_chains,
+)
 
 seeds = st.integers(0, 2**32 - 1)
 cases = settings(max_examples=40, deadline=None)
@@ -37,6 +45,40 @@ def test_where_a_descent_ends_is_the_same(seed, fill, n_clusters):
     descent = SimultaneousDescent(fill=fill)
     lower = descent.descend(context_of(few, seed), colours)
     np.testing.assert_array_equal(lower, descent.descend(context_of(many, seed), colours))
+
+
+def gains_offered(problem, colours, centroids):
+    """What each improving chain of a step would gain, as whoever chooses among them is told."""
+    offered = []
+
+    def choose_none(gains, *conflicts):
+        offered.append(gains.copy())
+        return np.zeros(gains.size, dtype=np.bool_)
+
+    _core.simultaneous_step(problem.core, colours, centroids, choose_none)
+    return np.sort(np.concatenate([[], *offered]))
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_heavy_rows_hide_no_chain(seed):
+    """What they may gain is far more than what others gain, also by the last digit of a bound."""
+    rng = np.random.default_rng(seed)
+    n, k = 200, 5
+    points = np.zeros((n, 10**6 // n + 1))
+    points[:, :2] = rng.normal(size=(n, 2))
+    weight = rng.choice([1.0, 1e8], size=n, p=[0.75, 0.25])
+    colours = rng.integers(k, size=n).astype(np.int32)
+    pairs = rng.integers(n, size=(200, 2))
+    apart = Constraints(None, pairs[colours[pairs[:, 0]] != colours[pairs[:, 1]]])
+    problem = Problem.build(points, apart, n_clusters=k, sample_weight=weight)
+    assert problem.core.is_large
+    centroids = np.zeros((k, points.shape[1]))
+    centroids[:, :2] = rng.normal(size=(k, 2))
+    chains = improving_chains(problem, colours, centroids)  # by the plain table of costs
+    linked = problem.graph.degree[chains.vertices[chains.offsets[:-1]]] > 0
+    np.testing.assert_allclose(
+        gains_offered(problem, colours, centroids), np.sort(chains.gain[linked]), rtol=1e-9
+    )
 
 
 @pytest.mark.parametrize("scale", [1e-30, 1e-18, 1e18, 1e30])
