@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "problem/tiles.h"
 
@@ -13,6 +14,13 @@ namespace {
 // Distances shorter than this share of that from the origin are rounding, as those of equal points
 // from their mean are.
 constexpr double kPlaceRounding = 1e-12;
+
+// A change by less than this share of a total is not seen in it.
+constexpr double kTotalRounding = std::numeric_limits<double>::epsilon() / 2;
+
+// A total that follows changes is right to a factor of two down to so many times what tiles, from
+// which it was added up first, may err: twice as much in squares as in distances.
+constexpr double kTileErrors = 4;
 
 // A bound and a drift are stored as their sum, which is rounded when it is made and when it is
 // undone. By less than this share of the drift.
@@ -92,12 +100,21 @@ double BoundedCosts::at_home(Vertex v, Colour own) {
     return instance_.weight[v] * home_[v];
 }
 
-double BoundedCosts::total(const std::vector<Colour>&) {
-    if (total_ + change_ < total_ && -change_ > noise_) {
-        total_ += change_;
-        change_ = 0.0;
-    }
-    return total_;
+bool BoundedCosts::have_fallen(const std::vector<Colour>& colours) {
+    const double now = adds_up_ ? total(colours) : total_ + change_;
+    change_ = 0.0;
+    return now < std::exchange(total_, now);
+}
+
+// Only those whose centroid has moved since are measured.
+double BoundedCosts::total(const std::vector<Colour>& colours) {
+    return sum_blocks(*instance_.pool, instance_.blocks(instance_.size),
+                      [&](std::size_t begin, std::size_t end) {
+                          double cost = 0.0;
+                          for (std::size_t v = begin; v < end; ++v)
+                              cost += at_home(static_cast<Vertex>(v), colours[v]);
+                          return cost;
+                      });
 }
 
 void BoundedCosts::place(const double* centroids, const std::vector<Colour>& colours) {
@@ -111,12 +128,27 @@ void BoundedCosts::place(const double* centroids, const std::vector<Colour>& col
     per_unit_ = std::ldexp(1.0, -digits);
     total_ = measure_all(colours);
     change_ = 0.0;
-    std::vector<double> square(k_);  // of the distance from the origin
+    felt_below_ = felt_share() * (total_ + from_origin(colours));
+    adds_up_ = total_ < felt_below_;
+    if (adds_up_) total_ = total(colours);
+}
+
+// What vertices would cost at the origin if they were where their centroids are.
+double BoundedCosts::from_origin(const std::vector<Colour>& colours) const {
+    std::vector<double> square(k_);
     for (std::size_t i = 0; i < centroids_.size(); ++i)
         square[i / d_] += centroids_[i] * centroids_[i];
-    noise_ = total_;
-    for (Vertex v = 0; v < instance_.size; ++v) noise_ += instance_.weight[v] * square[colours[v]];
-    noise_ *= kPlaceRounding * kPlaceRounding;
+    double cost = 0.0;
+    for (Vertex v = 0; v < instance_.size; ++v) cost += instance_.weight[v] * square[colours[v]];
+    return cost;
+}
+
+// The share of what vertices would cost at the origin below which a total feels rounding, that of
+// places or that of tiles.
+double BoundedCosts::felt_share() const {
+    const double tiles = instance_.single ? distance_error<float>(d_) : distance_error<double>(d_);
+    const double places = kPlaceRounding * kPlaceRounding / kTotalRounding;
+    return std::max(places, kTileErrors * tiles);
 }
 
 // Bounds on all distances, in the precision of the data, whatever was known: centroids have been
@@ -163,7 +195,7 @@ void BoundedCosts::move(const double* centroids, std::span<const Colour> cluster
 }
 
 Means BoundedCosts::means(const std::vector<Colour>& colours) {
-    if (members_.empty() || are_sums_worn()) add_up(colours);
+    if (members_.empty() || adds_up_ || are_sums_worn()) add_up(colours);
     Means means{sum_, weight_, members_};
     for (Colour c = 0; c < k_; ++c)
         for (int f = 0; means.weight[c] > 0 && f < d_; ++f)

@@ -47,6 +47,41 @@ def test_where_a_descent_ends_is_the_same(seed, fill, n_clusters):
     np.testing.assert_array_equal(lower, descent.descend(context_of(many, seed), colours))
 
 
+def ends_of_both(few, colours, **options):
+    """Where descents end on points of the plane, and on the same with many features."""
+    many = np.pad(few, ((0, 0), (0, N_FEATURES - 2)))
+    problems = [Problem.build(X, n_clusters=colours.max() + 1, **options) for X in (few, many)]
+    assert [problem.core.is_large for problem in problems] == [False, True]
+    return [SimultaneousDescent().descend(context_of(problem), colours) for problem in problems]
+
+
+@pytest.mark.parametrize("alone", [True, False])
+@pytest.mark.parametrize(("apart", "weight"), [(1e10, 1.0), (1e13, 1.0), (5.0, 1e24)])
+def test_one_row_far_away_or_heavy_silences_nobody(apart, weight, alone):
+    """What the others gain is rounding beside it, and still it is gained."""
+    rng = np.random.default_rng(0)
+    few = rng.normal(size=(N_ROWS, 2))
+    few[0] += apart
+    colours = rng.integers(3, size=N_ROWS).astype(np.int32)
+    colours[0] = 3 if alone else 0
+    expected, found = ends_of_both(
+        few, colours, sample_weight=np.r_[weight, np.ones(N_ROWS - 1)]
+    )
+    np.testing.assert_array_equal(found, expected)
+    assert np.count_nonzero(found != colours) > N_ROWS / 4
+
+
+@pytest.mark.parametrize("offset", [1e6, 1e9, 1e11])
+def test_nor_does_an_origin_far_from_all_rows(offset, monkeypatch):
+    monkeypatch.setattr("kempe.problem.CENTRE_UP_TO_BYTES", 0)  # as for data that takes more
+    rng = np.random.default_rng(0)
+    few = rng.normal(size=(N_ROWS, 2)) + offset
+    colours = rng.integers(4, size=N_ROWS).astype(np.int32)
+    expected, found = ends_of_both(few, colours)
+    np.testing.assert_array_equal(found, expected)
+    assert np.count_nonzero(found != colours) > N_ROWS / 4
+
+
 def gains_offered(problem, colours, centroids):
     """What each improving chain of a step would gain, as whoever chooses among them is told."""
     offered = []
@@ -115,13 +150,7 @@ def test_heavy_rows_that_leave_a_cluster_take_their_rounding_with_them():
     few = rng.normal(size=(N_ROWS, 2))
     few[:3] += 5.0
     weight = np.r_[np.full(3, 1e18), np.ones(N_ROWS - 3)]
-    many = np.pad(few, ((0, 0), (0, N_FEATURES - 2)))
     colours = np.r_[np.zeros(40), np.ones(N_ROWS - 40)].astype(np.int32)
-    ends = [
-        SimultaneousDescent().descend(
-            context_of(Problem.build(X, n_clusters=2, sample_weight=weight)), colours
-        )
-        for X in (few, many)
-    ]
+    ends = ends_of_both(few, colours, sample_weight=weight)
     np.testing.assert_array_equal(*ends)
     assert set(ends[0][:3]) != set(ends[0][3:40])
