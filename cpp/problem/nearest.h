@@ -103,7 +103,7 @@ class NearestByTiles {
             choose(i, [&](auto&& admissible) { return nearest(vertices[i], squared, admissible); });
         });
     }
-    // Nobody asks any more once it is late.
+    // Every block asks whether it is late. Nobody asks for what is nearest any more once it is.
     template <class Late>
     void prepare(const Instance& instance, std::span<const Vertex> vertices, Late&& late) {
         const int k = centroids_.count;
