@@ -50,6 +50,21 @@ float rounded_up(double x) {
     return static_cast<float>(std::max(above, -kMostFloat));
 }
 
+// A length that no point exceeds, however far it is from the origin.
+double extent(const Instance& instance) {
+    const std::vector<double> origin(instance.dimension);
+    return std::sqrt(with_points(instance, [&](const auto& points) {
+        const auto add_block = [&](std::size_t begin, std::size_t end) {
+            double sum = 0.0;
+            for (std::size_t v = begin; v < end; ++v)
+                sum += squared_distance(points[static_cast<Vertex>(v)], origin.data(),
+                                        instance.dimension);
+            return sum;
+        };
+        return sum_blocks(*instance.pool, instance.blocks(instance.size), add_block);
+    }));
+}
+
 }  // namespace
 
 BoundedCosts::BoundedCosts(const Instance& instance, int k)
@@ -57,6 +72,7 @@ BoundedCosts::BoundedCosts(const Instance& instance, int k)
       k_(k),
       d_(instance.dimension),
       centroids_(static_cast<std::size_t>(k) * instance.dimension),
+      extent_(extent(instance)),
       drift_(k),
       lower_(static_cast<std::size_t>(instance.size) * k),
       upper_(lower_.size()),
@@ -122,7 +138,7 @@ void BoundedCosts::place(const double* centroids, const std::vector<Colour>& col
     std::fill(drift_.begin(), drift_.end(), 0.0);
     std::fill(seen_.begin(), seen_.end(), kNever);
     const auto larger = [](double most, double x) { return std::max(most, std::abs(x)); };
-    const double size = std::accumulate(centroids_.begin(), centroids_.end(), 0.0, larger);
+    const double size = std::accumulate(centroids_.begin(), centroids_.end(), extent_, larger);
     const int digits = size > 0 ? std::clamp(std::ilogb(size), -1000, 1000) : 0;
     unit_ = std::ldexp(1.0, digits);
     per_unit_ = std::ldexp(1.0, -digits);

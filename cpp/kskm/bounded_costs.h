@@ -81,6 +81,7 @@ class BoundedCosts {
     const Instance& instance_;
     const int k_, d_;
     std::vector<double> centroids_;
+    const double extent_;        // how far points are from the origin, at most
     std::vector<double> drift_;  // per centroid: how far it has moved in all
     // Per vertex and cluster: bounds on the distance as if the centroid had never moved, in a unit
     // of length in which they fit into a float.

@@ -47,10 +47,10 @@ def test_where_a_descent_ends_is_the_same(seed, fill, n_clusters):
     np.testing.assert_array_equal(lower, descent.descend(context_of(many, seed), colours))
 
 
-def ends_of_both(few, colours, **options):
+def ends_of_both(few, colours, constraints=None, **options):
     """Where descents end on points of the plane, and on the same with many features."""
     many = np.pad(few, ((0, 0), (0, N_FEATURES - 2)))
-    problems = [Problem.build(X, n_clusters=colours.max() + 1, **options) for X in (few, many)]
+    problems = [Problem.build(X, constraints, **options) for X in (few, many)]
     assert [problem.core.is_large for problem in problems] == [False, True]
     return [SimultaneousDescent().descend(context_of(problem), colours) for problem in problems]
 
@@ -64,9 +64,8 @@ def test_one_row_far_away_or_heavy_silences_nobody(apart, weight, alone):
     few[0] += apart
     colours = rng.integers(3, size=N_ROWS).astype(np.int32)
     colours[0] = 3 if alone else 0
-    expected, found = ends_of_both(
-        few, colours, sample_weight=np.r_[weight, np.ones(N_ROWS - 1)]
-    )
+    weights = np.r_[weight, np.ones(N_ROWS - 1)]
+    expected, found = ends_of_both(few, colours, n_clusters=4, sample_weight=weights)
     np.testing.assert_array_equal(found, expected)
     assert np.count_nonzero(found != colours) > N_ROWS / 4
 
@@ -77,7 +76,7 @@ def test_nor_does_an_origin_far_from_all_rows(offset, monkeypatch):
     rng = np.random.default_rng(0)
     few = rng.normal(size=(N_ROWS, 2)) + offset
     colours = rng.integers(4, size=N_ROWS).astype(np.int32)
-    expected, found = ends_of_both(few, colours)
+    expected, found = ends_of_both(few, colours, n_clusters=4)
     np.testing.assert_array_equal(found, expected)
     assert np.count_nonzero(found != colours) > N_ROWS / 4
 
@@ -131,6 +130,18 @@ def test_the_scale_of_the_data_does_not_matter(scale):
     assert not np.array_equal(found, colours)
 
 
+@pytest.mark.parametrize("exponent", [0, 100, 130, 400])
+def test_the_scale_is_that_of_points_where_all_centroids_are_at_the_origin(exponent):
+    rng = np.random.default_rng(0)
+    half = rng.integers(-8, 9, size=(N_ROWS // 2, 2))
+    few = np.ldexp(np.concatenate([half, -half]).astype(np.float64), exponent)
+    colours = (np.arange(N_ROWS) % 2).astype(np.int32)  # as many of each half: the means are 0
+    neighbours = np.arange(N_ROWS).reshape(-1, 2)
+    expected, found = ends_of_both(few, colours, Constraints(None, neighbours), n_clusters=3)
+    np.testing.assert_array_equal(found, expected)
+    assert not np.array_equal(found, colours)
+
+
 def test_a_cluster_of_everything_is_parted_and_empty_ones_are_filled():
     few, many, _ = few_and_many_features(3, 9)
     everything = np.zeros(N_ROWS, np.int32)
@@ -151,6 +162,6 @@ def test_heavy_rows_that_leave_a_cluster_take_their_rounding_with_them():
     few[:3] += 5.0
     weight = np.r_[np.full(3, 1e18), np.ones(N_ROWS - 3)]
     colours = np.r_[np.zeros(40), np.ones(N_ROWS - 40)].astype(np.int32)
-    ends = ends_of_both(few, colours, sample_weight=weight)
+    ends = ends_of_both(few, colours, n_clusters=2, sample_weight=weight)
     np.testing.assert_array_equal(*ends)
     assert set(ends[0][:3]) != set(ends[0][3:40])
