@@ -217,9 +217,8 @@ Out1<Colour> run(const Instance& instance, const In1<Colour>& colours, int k, co
         return descent.colours();
     };
     return to_numpy(unlocked([&] {
-        const bool bounded = instance.is_large() && instance.has_many_features();
-        return bounded ? worked.template operator()<BoundedCosts>()
-                       : worked.template operator()<CostTable>();
+        return instance.has_costly_distances() ? worked.template operator()<BoundedCosts>()
+                                               : worked.template operator()<CostTable>();
     }));
 }
 

@@ -166,7 +166,7 @@ class NearestByTiles {
 // Calls `body` with the one that suits the data.
 template <class Body>
 decltype(auto) with_nearest(const Instance& instance, const Centroids& centroids, Body&& body) {
-    if (instance.is_large() && instance.has_many_features())
+    if (instance.has_costly_distances())
         return with_points(instance, [&]<class T>(const Points<T>& points) {
             NearestByTiles<T> nearest(points, centroids);
             return body(nearest);
