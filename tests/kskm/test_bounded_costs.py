@@ -93,26 +93,38 @@ def gains_offered(problem, colours, centroids):
     return np.sort(np.concatenate([[], *offered]))
 
 
+def gains_of_all(problem, colours, centroids):
+    """The same by the plain table of costs."""
+    chains = improving_chains(problem, colours, centroids)
+    linked = problem.graph.degree[chains.vertices[chains.offsets[:-1]]] > 0
+    return np.sort(chains.gain[linked])
+
+
 @pytest.mark.parametrize("seed", range(10))
-def test_heavy_rows_hide_no_chain(seed):
+@pytest.mark.parametrize(("weight", "apart"), [(1e8, 0.0), (1e20, 0.0), (1.0, 1e12)])
+def test_heavy_and_far_rows_hide_no_chain(weight, apart, seed, monkeypatch):
     """What they may gain is far more than what others gain, also by the last digit of a bound."""
+    monkeypatch.setattr("kempe.problem.CENTRE_UP_TO_BYTES", 0)  # or all would be far
     rng = np.random.default_rng(seed)
     n, k = 200, 5
     points = np.zeros((n, 10**6 // n + 1))
     points[:, :2] = rng.normal(size=(n, 2))
-    weight = rng.choice([1.0, 1e8], size=n, p=[0.75, 0.25])
+    special = rng.random(n) < 0.25
+    points[special, 0] += apart
     colours = rng.integers(k, size=n).astype(np.int32)
     pairs = rng.integers(n, size=(200, 2))
-    apart = Constraints(None, pairs[colours[pairs[:, 0]] != colours[pairs[:, 1]]])
-    problem = Problem.build(points, apart, n_clusters=k, sample_weight=weight)
+    problem = Problem.build(
+        points,
+        Constraints(None, pairs[colours[pairs[:, 0]] != colours[pairs[:, 1]]]),
+        n_clusters=k,
+        sample_weight=np.where(special, weight, 1.0),
+    )
     assert problem.core.is_large
     centroids = np.zeros((k, points.shape[1]))
     centroids[:, :2] = rng.normal(size=(k, 2))
-    chains = improving_chains(problem, colours, centroids)  # by the plain table of costs
-    linked = problem.graph.degree[chains.vertices[chains.offsets[:-1]]] > 0
-    np.testing.assert_allclose(
-        gains_offered(problem, colours, centroids), np.sort(chains.gain[linked]), rtol=1e-9
-    )
+    expected = gains_of_all(problem, colours, centroids)
+    found = gains_offered(problem, colours, centroids)
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 
 @pytest.mark.parametrize("scale", [1e-30, 1e-18, 1e18, 1e30])
