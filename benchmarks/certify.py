@@ -53,9 +53,9 @@ LARGE = tuple(
 )
 GROWTH = tuple(("COL3", f"n{n}-k10", 0.05) for n in (500, 1000, 2000, 5000))
 # Time and memory against the number of rows, at the same k and d.
+ROWS = tuple(("planted", f"{n}-k10-d4", 0.01) for n in (10_000, 30_000, 100_000))
 # Rows from which on all may not be bounded at once.
 LARGE_FROM = 4000
-ROWS = tuple(("planted", f"{n}-k10-d4", 0.01) for n in (10_000, 30_000, 100_000))
 # Data without pairs on which Croella, Piccialli and Sudoso (2025) report gaps, with their k. The
 # files are those of their repository, https://github.com/AnnaLivia/AVOC: n and d, then the rows;
 # they are looked for in $KEMPE_AVOC. Their clusters of two of them are those of standardised data.

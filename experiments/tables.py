@@ -340,18 +340,24 @@ def _cause(spec: TableSpec, cell: TableCell, again: Repetition | None) -> Cause 
             in_size=cell.size is False,
             rounded=cell.rounded,
             unit=10.0**-spec.decimals,
-            gave_up=cell.method in INTEGER_PROGRAMS and _paper_fails(cell),
+            gave_up=cell.method in INTEGER_PROGRAMS and _paper_fails(spec, cell),
             repeated=again.interval() if again is not None and no_mean else None,
         )
     )
 
 
-def _paper_fails(cell: TableCell) -> bool:
-    """Whether the paper says that some runs found nothing, but not all of them."""
+def _paper_fails(spec: TableSpec, cell: TableCell) -> bool:
+    """Whether the paper says that some runs found nothing, but not all of them.
+
+    Rates of one experiment say nothing about runs of another: where the paper has none for runs
+    without mutation, it does not say that these failed.
+    """
+    same_runs = {other.name for other in SPECS if other.variant == spec.variant}
     rates = [
         rate
-        for (_, *key), rate in paper_values().items()
-        if tuple(key) == (cell.dataset, cell.level, "success", cell.method) and rate is not None
+        for (table, *key), rate in paper_values().items()
+        if table in same_runs and rate is not None
+        if tuple(key) == (cell.dataset, cell.level, "success", cell.method)
     ]
     return any(0 < rate < 1 for rate in rates)
 

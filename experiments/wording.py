@@ -55,9 +55,10 @@ def agreement_in_words(total: Agreement) -> str:
 
 
 def _left_out(total: Agreement) -> str:
-    none = f", {total.missing:,} none" if _is_most(total) else ""
-    if not total.partial and not total.missing:
-        return ""
+    missing = total.missing if _is_most(total) else 0
+    if not total.partial:
+        return f" {missing:,} cells have no runs." if missing else ""
+    none = f", {missing:,} none" if missing else ""
     return f" {total.partial:,} cells have runs on some of their data sets only{none}."
 
 

@@ -56,7 +56,8 @@ def large_problem(
 
 
 N_ROWS = 60
-N_FEATURES = 10**6 // N_ROWS + 1  # so many values are large, see Instance::is_large
+MERGED = 4  # must-link pairs, each of which makes one supernode of two
+N_FEATURES = 10**6 // (N_ROWS - MERGED) + 1  # so many values are large, see Instance::is_large
 
 
 def few_and_many_features(seed, k=5):
@@ -76,13 +77,16 @@ def few_and_many_features(seed, k=5):
     hidden = rng.integers(k, size=N_ROWS)
     pairs = rng.integers(N_ROWS, size=(rng.choice([0, 30, 200]), 2))
     same = hidden[pairs[:, 0]] == hidden[pairs[:, 1]]
-    constraints = Constraints(pairs[same][:4], pairs[~same], n_rows=N_ROWS)
-    problems = [
+    constraints = Constraints(pairs[same][:MERGED], pairs[~same], n_rows=N_ROWS)
+    small, large = (
         Problem.build(X, constraints, n_clusters=k, sample_weight=weight) for X in (few, many)
-    ]
-    colours = np.empty(problems[0].n_supernodes, np.int32)
-    colours[problems[0].supernode] = hidden
-    return *problems, colours
+    )
+    # Otherwise tests would compare a path with itself.
+    assert large.core.is_large
+    assert not small.core.is_large
+    colours = np.empty(small.n_supernodes, np.int32)
+    colours[small.supernode] = hidden
+    return small, large, colours
 
 
 def centroids_for(few, many, seed):

@@ -27,7 +27,7 @@ from kempe.engine import MemeticParams
 Pair = tuple[int, int]
 
 LARGE = 10**6
-"""So many values are large to the kernels, see Instance::is_large."""
+"""So many values of supernodes are large to the kernels, see Instance::is_large."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,8 @@ class TinyProblem:
         data = self.data
         if not self.as_large:
             return data
-        return np.pad(data, ((0, 0), (0, LARGE // len(data) + 1 - data.shape[1])))
+        n_features = LARGE // len(set(self.group)) + 1
+        return np.pad(data, ((0, 0), (0, n_features - data.shape[1])))
 
     @property
     def constraints(self) -> Constraints:

@@ -68,6 +68,7 @@ class SaturationQueue {
     std::size_t position(int rank, Colour c) const {
         return static_cast<std::size_t>(rank) * k_ + c;
     }
+
     const Graph graph_;
     int k_;
     std::vector<Vertex> by_rank_;  // by degree, then number

@@ -59,41 +59,37 @@ class SimultaneousDescent {
     // Those of the last descent or step.
     const std::vector<Colour>& colours() const { return kept_; }
 
-    void set_centroids(const double* centroids) { costs().place(centroids, colouring_.colours()); }
-
-    void step_once() {
+    void step_once(const double* centroids) {
+        place(centroids);
         step();
         kept_ = colouring_.colours();
     }
 
-    void settle(Stopper& stopper) {
-        repeat(stopper, [] {});
+    void settle(const double* centroids, Stopper& stopper) {
+        repeat(stopper, [&] { place(centroids); }, [] {});
     }
 
     // The inner loop of Algorithm 1.
     void descend(Stopper& stopper) {
-        const Means means = costs().means(colouring_.colours());
-        set_centroids(means.mean.data());
-        place_empty(means);
-        repeat(stopper, [&] { follow_means(); });
+        repeat(stopper, [&] { place_means(); }, [&] { follow_means(); });
     }
 
  private:
-    // Step, let the centroids `follow`, and go on as long as that lowers the cost.
+    // Let centroids `begin`, step, let them `follow`, and go on as long as that lowers the cost.
     //
     // By arithmetic every step that swaps anything lowers it, and so do centroids that follow.
     // By rounding it may rise all the same: the mean of equal points lies a hair beside them, and
-    // two clusters of such points can exchange them for ever. So the computed cost decides. It
-    // falls with every turn, and it depends on nothing but the colouring: no colouring comes twice.
-    template <class Follow>
-    void repeat(Stopper& stopper, Follow&& follow) {
-        double cost = costs().total(colouring_.colours());
+    // two clusters of such points can exchange them for ever. So the computed cost decides, and it
+    // falls with every turn: what falls from number to number of a computer comes to an end. Costs
+    // that can tell no longer whether it falls begin anew.
+    template <class Begin, class Follow>
+    void repeat(Stopper& stopper, Begin&& begin, Follow&& follow) {
+        begin();
         while (!stopper.look() && step()) {
             follow();
-            const double lower = costs().total(colouring_.colours());
-            if (!(lower < cost)) return;
-            cost = lower;
+            if (!costs().have_fallen(colouring_.colours())) return;
             kept_ = colouring_.colours();
+            if (costs().are_worn()) begin();
         }
     }
 
@@ -120,6 +116,14 @@ class SimultaneousDescent {
     void recolour(Vertex v, Colour c) {
         changed_[colouring_.colours()[v]] = changed_[c] = 1;
         colouring_.recolour(v, c);
+    }
+
+    void place(const double* centroids) { costs().place(centroids, colouring_.colours()); }
+
+    void place_means() {
+        const Means means = costs().means(colouring_.colours());
+        place(means.mean.data());
+        place_empty(means);
     }
 
     // Only clusters that changed have new centroids, and only their costs are computed again.
@@ -213,28 +217,23 @@ Out1<Colour> run(const Instance& instance, const In1<Colour>& colours, int k, co
         return descent.colours();
     };
     return to_numpy(unlocked([&] {
-        const bool bounded = instance.is_large() && instance.has_many_features();
-        return bounded ? worked.template operator()<BoundedCosts>()
-                       : worked.template operator()<CostTable>();
+        return instance.has_costly_distances() ? worked.template operator()<BoundedCosts>()
+                                               : worked.template operator()<CostTable>();
     }));
 }
 
 Out1<Colour> simultaneous_step(const Instance& instance, In1<Colour> colours, In2<double> centroids,
                                Choice choose) {
     check_centroids(centroids, instance.dimension);
-    return run(instance, colours, static_cast<int>(centroids.shape(0)), choose, [&](auto& descent) {
-        descent.set_centroids(centroids.data());
-        descent.step_once();
-    });
+    return run(instance, colours, static_cast<int>(centroids.shape(0)), choose,
+               [&](auto& descent) { descent.step_once(centroids.data()); });
 }
 
 Out1<Colour> simultaneous_settle(const Instance& instance, In1<Colour> colours,
                                  In2<double> centroids, Stopper& stopper, Choice choose) {
     check_centroids(centroids, instance.dimension);
-    return run(instance, colours, static_cast<int>(centroids.shape(0)), choose, [&](auto& descent) {
-        descent.set_centroids(centroids.data());
-        descent.settle(stopper);
-    });
+    return run(instance, colours, static_cast<int>(centroids.shape(0)), choose,
+               [&](auto& descent) { descent.settle(centroids.data(), stopper); });
 }
 
 Out1<Colour> simultaneous_descend(const Instance& instance, In1<Colour> colours, int k,

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "problem/tiles.h"
 
@@ -13,6 +14,13 @@ namespace {
 // Distances shorter than this share of that from the origin are rounding, as those of equal points
 // from their mean are.
 constexpr double kPlaceRounding = 1e-12;
+
+// A change by less than this share of a total is not seen in it.
+constexpr double kTotalRounding = std::numeric_limits<double>::epsilon() / 2;
+
+// A total that follows changes is right to a factor of two down to so many times what tiles, from
+// which it was added up first, may err: twice as much in squares as in distances.
+constexpr double kTileErrors = 4;
 
 // A bound and a drift are stored as their sum, which is rounded when it is made and when it is
 // undone. By less than this share of the drift.
@@ -29,6 +37,7 @@ constexpr int kNever = -1;
 constexpr double kFloatRounding = 2e-7;
 constexpr double kLeastFloat = std::numeric_limits<float>::min();
 constexpr double kMostFloat = std::numeric_limits<float>::max();
+constexpr float kNoBound = std::numeric_limits<float>::infinity();
 
 float rounded_down(double positive) {
     if (positive < kLeastFloat) return 0.0f;
@@ -37,8 +46,23 @@ float rounded_down(double positive) {
 
 float rounded_up(double x) {
     const double above = x + std::abs(x) * kFloatRounding + kLeastFloat;
-    if (above > kMostFloat) return std::numeric_limits<float>::infinity();
+    if (above > kMostFloat) return kNoBound;
     return static_cast<float>(std::max(above, -kMostFloat));
+}
+
+// A length that no point exceeds, however far it is from the origin.
+double extent(const Instance& instance) {
+    const std::vector<double> origin(instance.dimension);
+    return std::sqrt(with_points(instance, [&](const auto& points) {
+        const auto add_block = [&](std::size_t begin, std::size_t end) {
+            double sum = 0.0;
+            for (std::size_t v = begin; v < end; ++v)
+                sum += squared_distance(points[static_cast<Vertex>(v)], origin.data(),
+                                        instance.dimension);
+            return sum;
+        };
+        return sum_blocks(*instance.pool, instance.blocks(instance.size), add_block);
+    }));
 }
 
 }  // namespace
@@ -48,6 +72,7 @@ BoundedCosts::BoundedCosts(const Instance& instance, int k)
       k_(k),
       d_(instance.dimension),
       centroids_(static_cast<std::size_t>(k) * instance.dimension),
+      extent_(extent(instance)),
       drift_(k),
       lower_(static_cast<std::size_t>(instance.size) * k),
       upper_(lower_.size()),
@@ -55,19 +80,27 @@ BoundedCosts::BoundedCosts(const Instance& instance, int k)
       seen_(instance.size, kNever),
       moves_(k) {}
 
-inline void BoundedCosts::bound(Vertex v, Colour c, double least, double most) {
+inline float BoundedCosts::stored_least(Colour c, double least) const {
     const double drift = drift_[c] * (1 - kDriftRounding);
-    lower_[index(v, c)] = rounded_down((std::max(least, 0.0) + drift) * per_unit_);
-    upper_[index(v, c)] = rounded_up((most - drift) * per_unit_);
+    return rounded_down((std::max(least, 0.0) + drift) * per_unit_);
 }
 
-// The square of a distance, which is known then.
+inline float BoundedCosts::stored_most(Colour c, double most) const {
+    const double drift = drift_[c] * (1 - kDriftRounding);
+    return rounded_up((most - drift) * per_unit_);
+}
+
+// The square of a distance, which is known then: but for rounding, so that what was known before
+// may be tighter still. Both bounds hold. That none becomes looser between two placements of
+// centroids is relied on by whoever adds up what may be gained, and takes it off again later.
 double BoundedCosts::measure(Vertex v, Colour c) {
     const double* centroid = centroids_.data() + static_cast<std::size_t>(c) * d_;
     const double squared = with_points(
         instance_, [&](const auto& points) { return squared_distance(points[v], centroid, d_); });
     const double distance = std::sqrt(squared);
-    bound(v, c, distance * (1 - kLengthRounding), distance * (1 + kLengthRounding));
+    float &lower = lower_[index(v, c)], &upper = upper_[index(v, c)];
+    lower = std::max(lower, stored_least(c, distance * (1 - kLengthRounding)));
+    upper = std::min(upper, stored_most(c, distance * (1 + kLengthRounding)));
     return squared;
 }
 
@@ -83,12 +116,21 @@ double BoundedCosts::at_home(Vertex v, Colour own) {
     return instance_.weight[v] * home_[v];
 }
 
-double BoundedCosts::total(const std::vector<Colour>&) {
-    if (total_ + change_ < total_ && -change_ > noise_) {
-        total_ += change_;
-        change_ = 0.0;
-    }
-    return total_;
+bool BoundedCosts::have_fallen(const std::vector<Colour>& colours) {
+    const double now = adds_up_ ? total(colours) : total_ + change_;
+    change_ = 0.0;
+    return now < std::exchange(total_, now);
+}
+
+// Only those whose centroid has moved since are measured.
+double BoundedCosts::total(const std::vector<Colour>& colours) {
+    return sum_blocks(*instance_.pool, instance_.blocks(instance_.size),
+                      [&](std::size_t begin, std::size_t end) {
+                          double cost = 0.0;
+                          for (std::size_t v = begin; v < end; ++v)
+                              cost += at_home(static_cast<Vertex>(v), colours[v]);
+                          return cost;
+                      });
 }
 
 void BoundedCosts::place(const double* centroids, const std::vector<Colour>& colours) {
@@ -96,21 +138,37 @@ void BoundedCosts::place(const double* centroids, const std::vector<Colour>& col
     std::fill(drift_.begin(), drift_.end(), 0.0);
     std::fill(seen_.begin(), seen_.end(), kNever);
     const auto larger = [](double most, double x) { return std::max(most, std::abs(x)); };
-    const double size = std::accumulate(centroids_.begin(), centroids_.end(), 0.0, larger);
+    const double size = std::accumulate(centroids_.begin(), centroids_.end(), extent_, larger);
     const int digits = size > 0 ? std::clamp(std::ilogb(size), -1000, 1000) : 0;
     unit_ = std::ldexp(1.0, digits);
     per_unit_ = std::ldexp(1.0, -digits);
     total_ = measure_all(colours);
     change_ = 0.0;
-    std::vector<double> square(k_);  // of the distance from the origin
-    for (std::size_t i = 0; i < centroids_.size(); ++i)
-        square[i / d_] += centroids_[i] * centroids_[i];
-    noise_ = total_;
-    for (Vertex v = 0; v < instance_.size; ++v) noise_ += instance_.weight[v] * square[colours[v]];
-    noise_ *= kPlaceRounding * kPlaceRounding;
+    felt_below_ = felt_share() * (total_ + from_origin(colours));
+    adds_up_ = total_ < felt_below_;
+    if (adds_up_) total_ = total(colours);
 }
 
-// Bounds on all distances, in the precision of the data. Returns what all vertices cost.
+// What vertices would cost at the origin if they were where their centroids are.
+double BoundedCosts::from_origin(const std::vector<Colour>& colours) const {
+    std::vector<double> square(k_);
+    for (std::size_t i = 0; i < centroids_.size(); ++i)
+        square[i / d_] += centroids_[i] * centroids_[i];
+    double cost = 0.0;
+    for (Vertex v = 0; v < instance_.size; ++v) cost += instance_.weight[v] * square[colours[v]];
+    return cost;
+}
+
+// The share of what vertices would cost at the origin below which a total feels rounding, that of
+// places or that of tiles.
+double BoundedCosts::felt_share() const {
+    const double tiles = instance_.single ? distance_error<float>(d_) : distance_error<double>(d_);
+    const double places = kPlaceRounding * kPlaceRounding / kTotalRounding;
+    return std::max(places, kTileErrors * tiles);
+}
+
+// Bounds on all distances, in the precision of the data, whatever was known: centroids have been
+// placed elsewhere. Returns what all vertices cost.
 double BoundedCosts::measure_all(const std::vector<Colour>& colours) {
     std::vector<Vertex> everyone(instance_.size);
     std::iota(everyone.begin(), everyone.end(), 0);
@@ -119,9 +177,10 @@ double BoundedCosts::measure_all(const std::vector<Colour>& colours) {
         tiles.place_all(centroids_.data());
         const TileBounds<T> bounds(tiles, centroids_.data(), k_, d_);
         const auto measure_one = [&](Vertex v, Colour c, T squared) -> double {
-            if (!bounds.hold(squared)) return measure(v, c);
-            bound(v, c, bounds.at_least(c, squared), bounds.at_most(c, squared));
-            return squared;
+            const bool holds = bounds.hold(squared);
+            lower_[index(v, c)] = holds ? stored_least(c, bounds.at_least(c, squared)) : 0.0f;
+            upper_[index(v, c)] = holds ? stored_most(c, bounds.at_most(c, squared)) : kNoBound;
+            return holds ? squared : measure(v, c);
         };
         const auto measure_block = [&](std::size_t begin, std::size_t end) {
             double cost = 0.0;
@@ -152,7 +211,7 @@ void BoundedCosts::move(const double* centroids, std::span<const Colour> cluster
 }
 
 Means BoundedCosts::means(const std::vector<Colour>& colours) {
-    if (members_.empty() || are_sums_worn()) add_up(colours);
+    if (members_.empty() || adds_up_ || are_sums_worn()) add_up(colours);
     Means means{sum_, weight_, members_};
     for (Colour c = 0; c < k_; ++c)
         for (int f = 0; means.weight[c] > 0 && f < d_; ++f)

@@ -33,6 +33,9 @@ void Colouring<Costs>::find_starts() {
             potential(own, c) += now - there;
         });
     }
+    // What is taken off again leaves rounding behind, which beside a vertex of great cost is more
+    // than all others gain. It must not leave less than nothing.
+    for (double& gains : potential_) gains += kSumRounding * gains;
 }
 
 template <class Costs>

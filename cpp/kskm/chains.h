@@ -24,7 +24,6 @@ class Colouring {
     Colouring(const Graph& graph, std::span<const Vertex> constrained, int k, const Colour* colours,
               Costs costs);
 
-    int n_clusters() const { return k_; }
     const std::vector<Colour>& colours() const { return colours_; }
     Costs& costs() { return costs_; }
     double own_cost(Vertex v) { return costs_.at_home(v, colours_[v]); }

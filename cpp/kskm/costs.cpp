@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "basics/distances.h"
 
@@ -55,10 +56,16 @@ double CostTable::total(const std::vector<Colour>& colours) const {
     return total;
 }
 
-void CostTable::place(const double* centroids, const std::vector<Colour>&) {
+bool CostTable::have_fallen(const std::vector<Colour>& colours) {
+    const double now = total(colours);
+    return now < std::exchange(total_, now);
+}
+
+void CostTable::place(const double* centroids, const std::vector<Colour>& colours) {
     std::vector<Colour> all(k_);
     std::iota(all.begin(), all.end(), 0);
     move(centroids, all);
+    total_ = total(colours);
 }
 
 void CostTable::move(const double* centroids, std::span<const Colour> clusters) {

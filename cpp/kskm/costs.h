@@ -40,8 +40,11 @@ class CostTable {
     void for_perhaps_cheaper(Vertex v, Colour own, Use&& use) const {
         for_cheaper(v, own, use);
     }
-    // Sum of what all vertices cost in their clusters.
-    double total(const std::vector<Colour>& colours) const;
+    // Whether all vertices together cost less than when this was asked last, or than when all
+    // centroids were placed.
+    bool have_fallen(const std::vector<Colour>& colours);
+    // Whether all centroids must be placed anew before anybody asks again.
+    static constexpr bool are_worn() { return false; }
 
     // All centroids are here now.
     void place(const double* centroids, const std::vector<Colour>& colours);
@@ -52,10 +55,12 @@ class CostTable {
 
  private:
     const double* costs_of(Vertex v) const { return &cost_[static_cast<std::size_t>(v) * k_]; }
+    double total(const std::vector<Colour>& colours) const;
 
     const Instance* instance_ = nullptr;
     int k_;
     std::vector<double> cost_;
+    double total_ = 0.0;  // when it was computed last
 };
 
 }  // namespace kempe

@@ -67,6 +67,8 @@ struct Instance {
     }
     // Whether a look at a point costs more than keeping books about it.
     bool has_many_features() const { return dimension > kManyFeatures; }
+    // Whether distances are worth bounds, which tell most of what is asked of them.
+    bool has_costly_distances() const { return is_large() && has_many_features(); }
     // Blocks of so many vertices: about as many values in each whatever the dimension, so that
     // they depend on the data alone. Small data is one block.
     Blocks blocks(std::size_t vertices) const {

@@ -103,7 +103,7 @@ class NearestByTiles {
             choose(i, [&](auto&& admissible) { return nearest(vertices[i], squared, admissible); });
         });
     }
-    // Nobody asks any more once it is late.
+    // Every block asks whether it is late. Nobody asks for what is nearest any more once it is.
     template <class Late>
     void prepare(const Instance& instance, std::span<const Vertex> vertices, Late&& late) {
         const int k = centroids_.count;
@@ -166,7 +166,7 @@ class NearestByTiles {
 // Calls `body` with the one that suits the data.
 template <class Body>
 decltype(auto) with_nearest(const Instance& instance, const Centroids& centroids, Body&& body) {
-    if (instance.is_large() && instance.has_many_features())
+    if (instance.has_costly_distances())
         return with_points(instance, [&]<class T>(const Points<T>& points) {
             NearestByTiles<T> nearest(points, centroids);
             return body(nearest);

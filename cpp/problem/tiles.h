@@ -53,7 +53,7 @@ class TileBounds {
  public:
     TileBounds(const CentroidTiles<T>& tiles, const double* centroids, int k, int d)
         : error_(distance_error<T>(d)),
-          least_(d * 1e8 * std::numeric_limits<T>::min()),
+          least_(d * kAboveUnderflow * std::numeric_limits<T>::min()),
           rounding_(k) {
         for (Colour c = 0; c < k; ++c) {
             double squared = 0.0;
@@ -77,6 +77,11 @@ class TileBounds {
     }
 
  private:
+    // Squares below the smallest normal number underflow gradually: they are rounded to its last
+    // digit, not to 0. So of a sum of so many times that number for each feature they take far less
+    // than its own rounding.
+    static constexpr double kAboveUnderflow = 1e8;
+
     const double error_;  // relative, of a distance to the centroid as it is stored
     const double least_;
     std::vector<double> rounding_;  // per centroid: how far it is stored from where it is

@@ -90,6 +90,22 @@ def test_cells_without_runs_are_counted_once_most_of_the_paper_is_there():
     assert "none" not in agreement_in_words(Agreement(compared=4, **counts))
 
 
+@pytest.mark.parametrize(
+    ("partial", "missing", "said"),
+    [
+        (0, 0, ""),
+        (2, 0, " 2 cells have runs on some of their data sets only."),
+        (0, 6, " 6 cells have no runs."),
+        (2, 6, " 2 cells have runs on some of their data sets only, 6 none."),
+    ],
+)
+def test_what_is_left_out_is_said_in_halves(partial, missing, said):
+    total = Agreement(
+        published=20, compared=12, size=4, directed=4, direction=2, partial=partial, missing=missing
+    )
+    assert agreement_in_words(total).endswith(" do not." + said)
+
+
 def test_what_was_not_run_is_named_with_the_time_it_takes():
     estimate = Estimate(1.0, 1.0, 1.0, 1, n_runs=1, n_seeds=1, n_limited=0)
     ran = [

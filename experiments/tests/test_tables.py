@@ -7,7 +7,17 @@ import pytest
 
 from experiments.costs import costs_table
 from experiments.multiples import best_of, multiple, rate
-from experiments.tables import INERTIA, MULTIPLE, RATE, TIME, build_tables, paper_values
+from experiments.tables import (
+    INERTIA,
+    MULTIPLE,
+    RATE,
+    SPECS,
+    TIME,
+    TableCell,
+    _paper_fails,
+    build_tables,
+    paper_values,
+)
 from kempe import datasets
 from kempe.bench import Record, Task
 from kempe.bench.summary import Summary
@@ -280,6 +290,15 @@ def test_a_difference_counts_as_explained_or_not():
     assert (counts.explained, counts.unexplained) == (0, 1)
     counts = table([other[0], limited(other[1])], "inertia-col4").agreement()
     assert (counts.explained, counts.unexplained) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "excused"), [("inertia", True), ("smde-inertia", True), ("no-mutation", False)]
+)
+def test_failures_of_the_paper_excuse_cells_of_the_same_experiment_alone(name, excused):
+    spec = next(spec for spec in SPECS if spec.name == name)
+    assert paper_values()["success-rate", "COL2", 0.5, "success", "PCCC"] == 0.99
+    assert _paper_fails(spec, TableCell("COL2", 0.5, "inertia", "PCCC", 1.0, None)) == excused
 
 
 def test_the_best_of_ten_is_a_mean_where_there_are_several_tens():

@@ -7,7 +7,7 @@ import pytest
 
 from kempe import Constraints, KempeKMeans, _core
 from kempe.engine import MemeticParams
-from kempe.engine.sketch import Sketch, is_worth_sketching, n_axes
+from kempe.engine.sketch import AXES, Sketch, is_worth_sketching, n_axes
 from kempe.problem import Problem
 
 K = 4
@@ -91,6 +91,17 @@ def test_only_large_data_of_many_features_is_sketched(case):
     assert not is_worth_sketching(Problem.build(X[:500], n_clusters=K))
     assert not is_worth_sketching(Problem.build(X.reshape(-1, 40), n_clusters=K))
     assert not is_worth_sketching(Problem.build(X, n_clusters=D // 4))
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_no_more_supernodes_than_axes_are_not_sketched(more):
+    n_supernodes = AXES + K + more
+    X = np.random.default_rng(0).normal(size=(n_supernodes + 3, 10**6 // n_supernodes + 1))
+    together = Constraints([(0, 1), (1, 2), (7, 9)])
+    problem = Problem.build(X.astype(np.float32), together, n_clusters=K)
+    assert problem.n_supernodes == n_supernodes
+    assert problem.core.is_large
+    assert is_worth_sketching(problem) == bool(more)
 
 
 def fitted(case, **options):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 import itertools
 import math
 
@@ -104,6 +105,44 @@ def test_largest_clique_agrees_with_trying_everything(size, density, seed):
     assert is_clique(graph, clique)
     larger = itertools.combinations(range(size), len(clique) + 1)
     assert not any(is_clique(graph, subset) for subset in larger)
+
+
+def dsatur_by_heap(graph: CannotLinkGraph, k: int) -> tuple[list[int], int]:
+    """Most saturated first, then highest degree, then lowest number; the lowest colour left.
+
+    A vertex enters the heap again whenever it is more saturated; what it was before is skipped.
+    """
+    around = [neighbours(graph, v) for v in range(graph.size)]
+    colours = [-1] * graph.size
+    taken: list[set[int]] = [set() for _ in around]
+    heap = [(0, -len(around[v]), v) for v in range(graph.size)]
+    heapq.heapify(heap)
+    while heap:
+        saturation, _, v = heapq.heappop(heap)
+        if colours[v] >= 0 or -saturation != len(taken[v]):
+            continue
+        colour = next((c for c in range(k) if c not in taken[v]), -1)
+        if colour < 0:
+            return colours, v
+        colours[v] = colour
+        for u in around[v]:
+            if colours[u] < 0 and colour not in taken[u]:
+                taken[u].add(colour)
+                heapq.heappush(heap, (-len(taken[u]), -len(around[u]), u))
+    return colours, -1
+
+
+# The queue is in words of 64 bits, and 64 of these have a word of their own.
+@pytest.mark.parametrize("size", [5, 63, 64, 65, 300, 4096, 4097])
+@pytest.mark.parametrize("k", [3, 6, 20])
+def test_saturation_order_is_that_of_a_heap(size, k):
+    rng = np.random.default_rng(size)
+    ring = np.column_stack([np.arange(size), np.roll(np.arange(size), 1)])  # nobody is free
+    others = rng.integers(size, size=(int(size * rng.choice([0.5, 2, 6])), 2))
+    edges = np.concatenate([ring, others[others[:, 0] != others[:, 1]]])
+    graph = CannotLinkGraph.from_edges(size, edges)
+    colours, stuck = _core.dsatur(graph.core, k)
+    assert (colours.tolist(), stuck) == dsatur_by_heap(graph, k)
 
 
 @pytest.mark.parametrize("k", [2, 4])

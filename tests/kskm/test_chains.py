@@ -51,7 +51,22 @@ def random_centroids(problem, seed):
 @settings(max_examples=40, deadline=None)
 def test_exactly_the_improving_chains_are_found(seed, dtype, density):
     problem, colours = random_problem(seed, dtype=dtype, density=density, weighted=bool(seed % 2))
-    centroids = random_centroids(problem, seed)
+    check_chains(problem, colours, random_centroids(problem, seed))
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_row_of_great_weight_hides_no_chain(seed):
+    """What it gains must be taken off again without a rest that others feel."""
+    without, colours = random_problem(seed, merged=0)
+    weight = np.r_[1e20, np.ones(without.n_supernodes - 1)]
+    problem = Problem.build(
+        without.rows, without.constraints, n_clusters=without.n_clusters, sample_weight=weight
+    )
+    check_chains(problem, colours, random_centroids(problem, seed))
+
+
+def check_chains(problem, colours, centroids):
+    """Compare all improving chains with those of the twin."""
     expected = {}
     for chain, pair in all_chains(problem, colours):
         gain = swap_gain(problem, colours, centroids, chain, pair)

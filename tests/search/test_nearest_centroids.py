@@ -74,3 +74,21 @@ def test_neither_the_scale_nor_equal_centroids_matter(scale, dtype):
     nearest = np.array([0, 2, 3])[distances.argmin(axis=1)]
     free = np.setdiff1d(np.arange(N_ROWS), [0, 1, 5, 6])
     np.testing.assert_array_equal(found[problem.supernode][free], nearest[free])
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_once_time_is_up_no_distance_of_large_data_is_measured(nested):
+    rng = np.random.default_rng(0)
+    n, k = 2000, 7
+    X = rng.normal(size=(n, 10**6 // n))
+    pairs = np.arange(n // 2).reshape(-1, 2)  # the others are free
+    problem = Problem.build(X, Constraints(None, pairs), n_clusters=k)
+    assert problem.core.is_large
+    stopper = _core.Stopper(0.0)
+    if nested:  # only the one above has noticed
+        outer, stopper = stopper, stopper.child(60.0)
+        outer.look()
+    colours, stuck = _core.saturation_assignment(problem.core, X[:k], stopper)
+    assert stuck == -1
+    np.testing.assert_array_equal(colours[: n // 2], np.tile([0, 1], n // 4))
+    np.testing.assert_array_equal(colours[n // 2 :], np.arange(n // 2, n) % k)

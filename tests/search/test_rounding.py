@@ -35,10 +35,10 @@ def test_large_data_is_not_copied_to_look_for_rounding():
     data = rng.normal(size=(2000, 3000)).astype(np.float32)
     weight = np.ones(2000)
     result = KempeKMeans(2, max_mutations=0).fit(data).result_
-    higher = naive_inertia(data, result.solution.colours, weight) * 0.99
+    lower = naive_inertia(data, result.solution.colours, weight) * 0.99
     tracemalloc.start()
     doubted(result, data, result.solution.colours, None)
-    _noise(data, weight, result.solution, higher)
+    _noise(data, weight, result.solution, lower)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < data.nbytes / 4

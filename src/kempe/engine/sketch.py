@@ -30,8 +30,14 @@ PRODUCTS = 500_000_000
 
 
 def is_worth_sketching(problem: Problem) -> bool:
-    """Whether a problem is large, and a few of its dimensions are enough."""
-    return problem.core.is_large and n_axes(problem) <= WORTHWHILE * problem.n_features
+    """Whether a problem is large, and a few of its dimensions are enough.
+
+    No more supernodes than axes are themselves as few: finding axes for them takes longer than a
+    whole search.
+    """
+    wanted = n_axes(problem)
+    few = wanted <= WORTHWHILE * problem.n_features and wanted < problem.n_supernodes
+    return problem.core.is_large and few
 
 
 def n_axes(problem: Problem) -> int:
