@@ -340,7 +340,7 @@ def test_a_comparison_says_which_fits_it_leaves_out(script, tmp_path):
 def test_compared_fits_reach_every_method_and_group_and_end_by_counting(script):
     fits = script("fits")
     found = fits.all_fits()
-    assert len(found) > 900
+    assert len(found) > 800  # without data files; with them there are more
     assert {fit.method for fit in found.values()} == {*methods.names(), "dask"}
     groups = {group.__name__ for group in fits.GROUPS}
     briefly = fits.quick(list(found))
@@ -693,7 +693,9 @@ def test_noise_turns_the_stated_share_of_pairs_round(script):
     assert sure.confidence.min() >= 0.7
 
 
-def test_relax_is_set_beside_cp_sat_and_never_above_what_it_proves(script, tmp_path, monkeypatch):
+def test_relax_is_set_beside_cp_sat_and_never_above_what_it_proves(
+    script, shared, tmp_path, monkeypatch
+):
     pytest.importorskip("ortools")
     bench = script("relax")
     monkeypatch.setattr(bench, "SETS", ("iris", "wine"))
