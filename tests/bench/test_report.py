@@ -9,6 +9,7 @@ import pytest
 from html_reader import Reader
 from kempe.bench import Store
 from kempe.bench.figures import mean_curve, profile
+from kempe.bench.page import runs_section
 from kempe.bench.report import write_report
 from kempe.bench.summary import Cell, Summary
 from small_store import FACTORS, check_page, check_runs_and_tests, made, make_store
@@ -71,6 +72,15 @@ def test_several_stores_are_read_as_one(small_store, tmp_path):
         append(made("COL3/n5000-k2", "KSKM", 1.0, 0))
     text = write_report([small_store.folder, other.folder], tmp_path / "out").read_text()
     assert "181, of which 15 failed" in text
+
+
+def test_machines_that_read_the_same_are_told_once(small_store):
+    here = {"processor": "one", "cores": 2, "python": "3.12", "packages": {}, "system": "a"}
+    machines = [here, {**here, "system": "b"}]
+    assert "<dt>machine</dt>" in runs_section(Summary(small_store.records()), [], machines, {}).body
+    machines.append({**here, "cores": 4})
+    body = runs_section(Summary(small_store.records()), [], machines, {}).body
+    assert [f"<dt>machine {number}</dt>" in body for number in (1, 2, 3)] == [True, True, False]
 
 
 def test_a_store_without_results_is_an_error(tmp_path):

@@ -259,9 +259,10 @@ def _facts(records: Sequence[Record], machines: Sequence[Mapping[str, Any]]) -> 
         "processor time": f"{_duration(seconds)} in all",
         "violated constraints": f"{sum(record.violations or 0 for record in records)}",
     }
-    for number, facts in enumerate(machines, start=1):
-        title = "machine" if len(machines) == 1 else f"machine {number}"
-        items[title] = machine_in_words(facts)
+    # Machines that differ in nothing that is told here count as one.
+    told = dict.fromkeys(machine_in_words(facts) for facts in machines)
+    for number, words in enumerate(told, start=1):
+        items["machine" if len(told) == 1 else f"machine {number}"] = words
     return join(html("<dt>{}</dt><dd>{}</dd>", name, text) for name, text in items.items())
 
 
