@@ -169,18 +169,21 @@ class Ascent:
     def run(
         self,
         target: Callable[[], float],
-        stop: Callable[[], bool],
+        stop: Callable[[float], bool],
         stalled: Callable[[Ascent], bool],
     ) -> None:
-        """Raise the bound until it reaches the target or further steps promise little."""
+        """Raise the bound until it reaches the target or further steps promise little.
+
+        ``stop`` is told how many seconds the next thing may take.
+        """
         if self.steps == 0:
-            self._timed(lambda: self._look(target()))
-        while self.value < target() and not stop():
+            self._timed(lambda: self._look(target(), stop))
+        while self.value < target() and not stop(self.slowest):
             self._step()
             if self.steps % self.look_every:
                 continue
-            self._timed(lambda: self._look(target()))
-            if stalled(self) or self.value >= target() or stop():
+            self._timed(lambda: self._look(target(), stop))
+            if stalled(self) or self.value >= target() or stop(self.slowest):
                 return
             looks = self.steps // self.look_every
             if looks == 1 or looks % self._pace.separate_every == 0:
@@ -221,12 +224,14 @@ class Ascent:
         mixed -= self._nearest
         self._lagged = mixed
 
-    def _look(self, target: float) -> None:
+    def _look(self, target: float, stop: Callable[[float], bool]) -> None:
         """Evaluate the bound, and keep the multipliers if it is the best."""
-        diagonal = self._diagonal()
-        value = self.relaxation.value(self._lagged, -self.penalty, diagonal)
-        if value >= target and not self.relaxation.is_dense:
-            value = self.relaxation.value(self._lagged, -self.penalty, diagonal, exactly=True)
+        diagonal, relaxation = self._diagonal(), self.relaxation
+        value = relaxation.value(self._lagged, -self.penalty, diagonal)
+        in_doubt = value >= target and not relaxation.is_dense
+        # Without the time for it this is the last look, and the checker has the last word anyway.
+        if in_doubt and not stop(relaxation.exact_seconds):
+            value = relaxation.value(self._lagged, -self.penalty, diagonal, exactly=True)
         if value > self.value:
             self.value = value
             if self.steps:

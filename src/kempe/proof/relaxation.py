@@ -26,6 +26,8 @@ from kempe.proof.terms import DiagonalLimits, Terms
 # Above this size, and so many times the number of clusters, the largest eigenvalues are computed by
 # Lanczos iterations; of many that lie close together all of them come sooner.
 DENSE_UP_TO, DENSE_PER_CLUSTER = 1200, 150
+# Seconds that all eigenvalues take for each cubic number of groups, on one thread.
+DENSE_SECONDS = 1e-10
 # Relative residual of eigenvectors; the error of eigenvalues is of its square.
 LANCZOS_TOLERANCE = 1e-4
 # Next to a weight of 1, smaller ones are lost in single precision.
@@ -208,6 +210,11 @@ class Relaxation:
     def is_dense(self) -> bool:
         """Whether all eigenvalues are computed, so that none can be missed."""
         return self.size <= max(DENSE_UP_TO, DENSE_PER_CLUSTER * self.n_clusters)
+
+    @property
+    def exact_seconds(self) -> float:
+        """Estimate how long all eigenvalues take."""
+        return DENSE_SECONDS * self.size**3
 
     def value(
         self,

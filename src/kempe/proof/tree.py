@@ -386,7 +386,7 @@ class Tree:
                 self.incumbent.round(running.relaxation, running.Y)
             return patience.is_over(running.history, self.target)
 
-        ascent.run(lambda: self.target, lambda: self._should_stop(ascent.slowest), stalled)
+        ascent.run(lambda: self.target, self._should_stop, stalled)
         self._raise(branch, ascent)
         if branch.value < self.target and ascent.steps and not self._should_stop():
             self.incumbent.round(ascent.relaxation, ascent.Y)
