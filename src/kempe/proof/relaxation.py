@@ -26,7 +26,7 @@ from kempe.proof.terms import DiagonalLimits, Terms
 # Above this size, and so many times the number of clusters, the largest eigenvalues are computed by
 # Lanczos iterations; of many that lie close together all of them come sooner.
 DENSE_UP_TO, DENSE_PER_CLUSTER = 1200, 150
-# Seconds that all eigenvalues take for each cubic number of groups, on one thread.
+# Seconds that all eigenvalues take on one thread, over the cube of the number of groups.
 DENSE_SECONDS = 1e-10
 # Relative residual of eigenvectors; the error of eigenvalues is of its square.
 LANCZOS_TOLERANCE = 1e-4
