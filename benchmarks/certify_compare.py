@@ -3,24 +3,23 @@
 Certificates decide it: an inertia within the tolerance of a proven lower bound is optimal to that
 tolerance, one that is above that of the certified labels by more is not, and in between it stays
 open. The paper has means over collections, which decide nothing. What has figures of single
-instances are our runs of all methods in ``docs/results/runs``, and the runs of the authors' program
-in the folder ``shared``, which are rounded: where that digit matters, the answer is open too.
+instances are our runs of all methods in ``docs/results/runs``, and those of the authors' program in
+``kskm_authors.csv``, which are rounded: where that digit matters, the answer is open too.
 """
 
 from __future__ import annotations
 
 import csv
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
-from statistics import fmean
 from typing import Annotated
 
 import typer
 
-from folders import shared
+from compare import read_authors
 from kempe.bench import Store
 from kempe.bench.plan import MAIN
 from kempe.bench.summary import Summary
@@ -73,8 +72,7 @@ def main(
     collections = collection or ["COL1"]
     bounds = read_certificates(certificates, collections)
     methods = read_runs(runs, collections)
-    authors = read_authors(shared() / "reference" / "kskm_authors.csv", collections)
-    methods |= {AUTHORS: authors} if authors.mean else {}
+    methods[AUTHORS] = figures_of_authors(collections)
     sections = [comparison(kind, methods, bounds, tolerance) for kind in ("lowest", "mean")]
     show(sections)
     if out is not None:
@@ -96,18 +94,14 @@ def read_certificates(path: Path, collections: Sequence[str]) -> dict[Instance, 
     return found
 
 
-def read_authors(path: Path, collections: Sequence[str]) -> Figures:
-    """Figures of the authors' program over its seeds; none if there is no such file."""
-    runs: dict[Instance, list[float]] = defaultdict(list)
-    if path.is_file():
-        with path.open(encoding="utf-8", newline="") as file:
-            for row in csv.DictReader(file):
-                if row["collection"] in collections and row["status"] == "ok":
-                    instance = f"{row['collection']}/{row['name']}", float(row["level"])
-                    runs[instance].append(float(row["inertia"]))
-    lowest = {instance: min(values) for instance, values in runs.items()}
-    mean = {instance: fmean(values) for instance, values in runs.items()}
-    return Figures(0.5e-6, dict(lowest), dict(mean))
+def figures_of_authors(collections: Sequence[str]) -> Figures:
+    """Figures of the authors' program on some collections."""
+    figures = Figures(0.5e-6)
+    for (dataset, level), runs in read_authors().items():
+        if dataset.split("/")[0] in collections:
+            figures.lowest[dataset, level] = runs.lowest
+            figures.mean[dataset, level] = runs.inertia
+    return figures
 
 
 def read_runs(folder: Path, collections: Sequence[str]) -> dict[str, Figures]:

@@ -16,8 +16,8 @@ import numpy as np
 import typer
 
 from best_known import Best, BestKnown
-from compare import SHIPPED, Row, condense, execute, instances, plan, read_authors, summary
-from folders import shared, use_shared_data
+from compare import Row, condense, execute, instances, plan, read_authors, summary
+from folders import use_shared_data
 from kempe.bench.store import StoreError
 from tables import Section, number, show, write_markdown
 
@@ -46,7 +46,7 @@ def main(
 ) -> None:
     """Measure the gaps of the default search to the best known."""
     use_shared_data()
-    authors = read_authors(shared() / "reference" / "kskm_authors.csv", SHIPPED)
+    authors = read_authors()
     patterns = dataset or [f"{name}/*" for name in collections or ["COL1", "COL2", "COL3"]]
     try:
         chosen = instances(True, patterns, [])
