@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -63,8 +62,8 @@ def multiple(
 ) -> Estimate | None:
     """Mean over data sets of a quantity divided by that of the baseline.
 
-    Both are taken over the seeds that both have runs of. The interval is over seeds: the mean
-    over data sets is taken for each seed, and these means are resampled.
+    Both are taken over the seeds that both have runs of. There is no interval:
+    ``Repetition.confidence`` has one, since other starts change the baseline as well.
 
     Parameters
     ----------
@@ -80,8 +79,7 @@ def multiple(
         return _multiple(found, len(names), quantity, Cell.mean, Cell.mean)
     bests = partial(best_of, count=PAPER_SEEDS)
     ours = partial(best_of, count=1) if alone else bests
-    estimate = _multiple(found, len(names), quantity, ours, bests)
-    return replace(estimate, low=math.nan, high=math.nan)
+    return _multiple(found, len(names), quantity, ours, bests)
 
 
 def pairs(
@@ -135,22 +133,11 @@ def _multiple(
 ) -> Estimate:
     """Mean ratio of the cells of a method to those of the baseline."""
     solved = [(cell, base) for cell, base in pairs if cell.solved and base.solved]
-    references = [condense_base(base, quantity) for _, base in solved]
-    ratios = [
-        condense(cell, quantity) / one for (cell, _), one in zip(solved, references, strict=True)
-    ]
-    per_seed = [
-        {
-            run.seed: value / one
-            for run, value in zip(cell.solved, cell.values(quantity), strict=True)
-        }
-        for (cell, _), one in zip(solved, references, strict=True)
-    ]
-    low, high = bootstrap_interval(_seed_means(per_seed)) if solved else (math.nan, math.nan)
+    ratios = [condense(cell, quantity) / condense_base(base, quantity) for cell, base in solved]
     return Estimate(
         float(np.mean(ratios)) if ratios else math.nan,
-        low,
-        high,
+        math.nan,
+        math.nan,
         n_sets=len(solved),
         n_sets_tried=len(pairs),
         n_sets_wanted=n_wanted,
@@ -158,8 +145,3 @@ def _multiple(
         n_seeds=min(len(cell.seeds) for cell, _ in pairs),
         n_limited=sum(cell.n_limited for cell, _ in pairs),
     )
-
-
-def _seed_means(per_seed: Sequence[dict[int, float]]) -> list[float]:
-    seeds = sorted(set().union(*per_seed))
-    return [float(np.mean([item[seed] for item in per_seed if seed in item])) for seed in seeds]

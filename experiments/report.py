@@ -14,6 +14,7 @@ from experiments.costs import costs_table
 from experiments.latex import paper_table
 from experiments.multiples import BASELINE
 from experiments.page import html_page
+from experiments.program import beside_the_program
 from experiments.tables import UNPUBLISHED, PaperTable, TableCell, build_tables, total_agreement
 from experiments.wording import unrun, verdict, why
 from kempe.bench.report import (
@@ -93,12 +94,9 @@ def markdown_summary(runs: Runs, tables: Sequence[PaperTable], comparisons: Comp
     """Agreement with the paper per table that has runs, and the paired tests over all instances."""
     covered = [table for table in tables if table.has_runs]
     parts = [verdict(covered, len(runs.records), runs.solved)]
-    costs = costs_table(runs.records, covered)
-    parts += (
-        [_markdown_agreement(covered), *([costs] if costs else []), *unrun(covered)]
-        if covered
-        else []
-    )
+    if covered:
+        beside = (costs_table(runs.records, covered), beside_the_program(runs.summary))
+        parts += [_markdown_agreement(covered), *filter(None, beside), *unrun(covered)]
     return "\n\n".join([*parts, *markdown_tests(comparisons)]) + "\n"
 
 

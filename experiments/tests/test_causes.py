@@ -59,11 +59,32 @@ def test_what_experiments_like_the_papers_give_stands_for_an_interval():
     [
         ({"quantity": "time"}, "program"),
         ({"dataset": "vehicle"}, "surrogate"),
-        ({"ours": Estimate(1.1, 1.1, 1.1, n_limited=1)}, "limit"),
+        ({"rounded": True, "in_size": False}, "rounding"),
         ({"in_size": False}, "border"),
-        ({"gave_up": True}, "their limit"),
+        ({"in_size": False, "opposed": True}, None),
+        ({"cut_short": True}, "their limit"),
         ({}, None),
     ],
 )
 def test_each_cause_has_its_mark(changes, wanted):
     assert cause(2.0, **changes) == wanted
+
+
+@pytest.mark.parametrize(
+    ("quantity", "lower", "higher"),
+    [
+        ("inertia", "their limit", "limit"),
+        ("success", "limit", "their limit"),
+        ("time", "limit", "program"),
+    ],
+)
+def test_a_limit_explains_what_lies_where_limits_lead(quantity, lower, higher):
+    """Runs that end too soon succeed less often, at higher inertia, in less time."""
+    ours = Estimate(0.5, math.nan, math.nan, n_limited=1)
+    found = [cause(paper, quantity=quantity, ours=ours, cut_short=True) for paper in (0.6, 0.4)]
+    assert found == [lower, higher]
+
+
+def test_a_cell_that_the_limit_left_without_a_clustering_is_explained_by_it():
+    ours = Estimate(math.nan, math.nan, math.nan, n_limited=3)
+    assert cause(1.0, ours=ours) == "limit"

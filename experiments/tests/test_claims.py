@@ -11,9 +11,12 @@ from experiments.claims import (
     LOWER,
     NOT_HIGHER,
     Compare,
+    CostsMore,
     Count,
     Finding,
+    Grows,
     NearBest,
+    Reaches,
     Succeeds,
     best_known,
     claims_page,
@@ -28,13 +31,13 @@ from kempe.bench.summary import Summary
 NOTHING = Summary([])
 
 
-def table(name, numbers, quantity="inertia"):
+def table(name, numbers, quantity="inertia", **more):
     """A table with (ours, paper) per data set and method; ``None`` stands for no run."""
     spec = next(spec for spec in SPECS if spec.name == name)
     cells = [
         TableCell(
             *(dataset, 0.05, quantity, method, paper),
-            None if ours is None else Estimate(ours, ours, ours),
+            None if ours is None else Estimate(ours, ours, ours, **more),
         )
         for (dataset, method), (ours, paper) in numbers.items()
     ]
@@ -68,6 +71,75 @@ def test_cells_with_both_numbers_are_counted_here_and_there(relation, ours, pape
 def test_rows_can_be_chosen_and_none_is_no_number():
     compare = Compare("inertia-col4", "inertia", "PCCC", HIGHER, rows=("mnist",))
     assert compare.finding(NOTHING, TWO).count is None
+    compare = Compare("inertia-col4", "inertia", "PCCC", HIGHER, levels=(0.01,))
+    assert compare.finding(NOTHING, TWO).count is None
+
+
+@pytest.mark.parametrize("share", [0.98, 1.02])
+def test_two_per_cent_are_within_two_per_cent(share):
+    cells = {("COL1", "KSKM"): (1.0, 1.0), ("COL1", "PCCC"): (share, share)}
+    found = Compare("inertia", "inertia", "PCCC", ALIKE).finding(NOTHING, table("inertia", cells))
+    assert found.count == Count(1, 1, 1)
+
+
+def test_methods_that_never_succeed_are_compared_and_left_out_of_ratios():
+    cells = {
+        ("vehicle", "KSKM"): (0.0, 0.0),
+        ("vehicle", "KSKM_E"): (0.0, 0.4),
+        ("tae", "KSKM"): (0.5, 0.5),
+        ("tae", "KSKM_E"): (1.0, 1.0),
+    }
+    tables = table("no-must-link", cells, "success")
+    found = Compare("no-must-link", "success", "KSKM_E", HIGHER).finding(NOTHING, tables)
+    assert found.count == Count(1, 2, 2)
+    assert "ratio 2 (2)" in found.words
+
+
+def test_cells_with_runs_on_some_of_their_data_sets_are_not_compared():
+    cells = {("COL1", "KSKM"): (1.0, 1.0), ("COL1", "PCCC"): (1.1, 1.1)}
+    tables = table("inertia", cells, n_sets_tried=3, n_sets_wanted=25)
+    assert Compare("inertia", "inertia", "PCCC", HIGHER).finding(NOTHING, tables).count is None
+
+
+@pytest.mark.parametrize(("n_limited", "cells"), [(0, 2), (1, 0)])
+def test_times_that_the_limit_cut_decide_nothing_where_they_are_the_lower_ones(n_limited, cells):
+    numbers = {
+        ("banana", "KSKM"): (2.0, 1.0),
+        ("banana", "PCCC"): (1.0, 2.0),
+        ("letter", "KSKM"): (1.0, 1.0),
+        ("letter", "PCCC"): (3.0, 2.0),
+    }
+    tables = table("time-col4", numbers, "time", n_limited=n_limited)
+    found = Compare("time-col4", "time", "PCCC", HIGHER).finding(NOTHING, tables)
+    assert found.count == (Count(1, 2, cells) if cells else None)
+
+
+def test_what_costs_one_method_more_than_another_is_counted():
+    cells = {
+        (row, method): numbers
+        for row, lost in {"COL1": (1.03, 1.01), "COL2": (1.01, 1.02)}.items()
+        for method, numbers in {
+            "KSKM": (1.0, 1.0),
+            "KSKM_E": (0.9, 1.0),
+            "KSKM_repo": (lost[0], 1.02),
+            "KSKM_E_repo": (0.9 * lost[1], 1.01),
+        }.items()
+    }
+    claim = CostsMore("reposition", "inertia", ("KSKM_repo", "KSKM"), ("KSKM_E_repo", "KSKM_E"))
+    assert claim.finding(NOTHING, table("reposition", cells)).count == Count(1, 2, 2)
+
+
+def test_growth_and_the_largest_multiple_are_read_off_the_rows():
+    cells = {
+        (row, method): numbers
+        for row, slow in {"COL1": (2.0, 2.0), "COL2": (9.0, 3.0), "COL3": (4.0, 4.0)}.items()
+        for method, numbers in {"KSKM": (1.0, 1.0), "PCCC": slow}.items()
+    }
+    tables = table("time", cells, "time")
+    grows = Grows("time", "time", "PCCC", ("COL1", "COL2", "COL3")).finding(NOTHING, tables)
+    assert grows.count == Count(1, 2, 2)
+    assert "2, 9, 4 (2, 3, 4)" in grows.words
+    assert Reaches("time", "time", "PCCC", 5).finding(NOTHING, tables).count == Count(1, 0, 1)
 
 
 def test_ours_are_rounded_like_the_papers():
@@ -118,9 +190,10 @@ def test_every_claim_looks_at_numbers_that_the_paper_has():
     for claim in CLAIMS:
         for item in [*claim.evidence, *claim.beside]:
             assert item.method in methods.names()
-            names = (item.table,) if isinstance(item, Compare) else getattr(item, "tables", ())
+            single = getattr(item, "table", None)
+            names = getattr(item, "tables", ()) if single is None else (single,)
             for name in names:
-                quantity = item.quantity if isinstance(item, Compare) else "success"
+                quantity = getattr(item, "quantity", "success")
                 assert item.method in tables[name].methods(quantity)
 
 

@@ -88,3 +88,48 @@ def test_the_interval_is_what_the_best_of_ten_runs_scatters_over():
 def test_too_few_seeds_give_no_interval():
     again = Repetition([(cell([1.0] * 19), cell([1.0] * 40))], "inertia", "best", MULTIPLE, 2)
     assert again.interval() is None
+
+
+def scattered(rng, n_sets, n_seeds, common=0.1, own=0.05):
+    """Inertias of a method and of a baseline that share a part of their luck."""
+    luck = rng.normal(0.0, common, (n_sets, n_seeds))
+    method, base = (1 + luck + rng.normal(0.0, own, luck.shape) for _ in range(2))
+    return 1.1 * method, base
+
+
+def multiples(method, base):
+    pairs = [(cell(list(one)), cell(list(other))) for one, other in zip(method, base, strict=True)]
+    return Repetition(pairs, "inertia", "multiple", MULTIPLE, decimals=2)
+
+
+@pytest.mark.parametrize(("n_sets", "n_seeds"), [(1, 3), (1, 10), (5, 3), (5, 30)])
+def test_the_interval_holds_nineteen_of_twenty_other_experiments(n_sets, n_seeds):
+    rng = np.random.default_rng(n_sets + n_seeds)
+    held = []
+    for _ in range(200):
+        low, high = multiples(*scattered(rng, n_sets, n_seeds)).interval()
+        method, base = scattered(rng, n_sets, PAPER_SEEDS)
+        held.append(low <= np.mean(method.mean(axis=1) / base.mean(axis=1)) <= high)
+    assert np.mean(held) == pytest.approx(0.95, abs=0.05)
+
+
+def test_a_steady_method_beside_a_baseline_that_scatters_has_an_interval():
+    rng = np.random.default_rng(0)
+    again = multiples([[1.0] * 10], [list(rng.uniform(0.5, 1.5, 10))])
+    low, high = again.confidence()
+    assert high - low > 0.1
+    assert again.interval()[0] < low < high < again.interval()[1]
+
+
+def test_the_interval_of_a_multiple_holds_it_where_data_sets_differ_in_their_seeds():
+    base = [[10.0 + seed % 3 for seed in range(count)] for count in (2, 10)]
+    method = [[30.0 + seed for seed in range(count)] for count in (2, 10)]
+    low, high = multiples(method, base).confidence()
+    assert low <= np.mean([np.mean(a) / np.mean(b) for a, b in zip(method, base, strict=True)])
+    assert high >= np.mean([np.mean(a) / np.mean(b) for a, b in zip(method, base, strict=True)])
+
+
+def test_one_seed_of_a_data_set_is_too_few_for_an_interval():
+    again = multiples([[1.0], [1.0, 2.0]], [[1.0], [1.0, 2.0]])
+    assert again.interval() is None
+    assert np.isnan(again.confidence()).all()

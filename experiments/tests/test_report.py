@@ -1,17 +1,22 @@
 """The report on the paper's tables, on a small store: files, marks, figures."""
 
 import csv
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from experiments.figures import class_means
+from experiments.program import beside_the_program
 from experiments.report import write_report
 from experiments.tables import SPECS, Agreement, PaperTable, TableCell
 from experiments.wording import agreement_in_words, unrun
+from kempe.bench import Record, Task
 from kempe.bench.statistics import Estimate
+from kempe.bench.summary import Summary
 from small_store import check_page, check_runs_and_tests, make_store
 
+ROOT = Path(__file__).parents[2]
 WITH_RUNS = {"success-rate", "inertia", "time", "reposition", "smde-inertia", "smde-time"}
 
 
@@ -72,8 +77,9 @@ def test_the_seeds_of_every_method_are_stated(page):
 def test_the_agreement_per_table_is_said_in_words_and_in_a_table(page):
     path, text = page
     summary = (path.parent / "summary.md").read_text(encoding="utf-8")
-    verdict, agreement, tests, *_ = summary.split("\n\n")
+    verdict, agreement, program, tests, *_ = summary.split("\n\n")
     assert verdict in text
+    assert "of the paper's authors" in program
     assert tests == "Paired tests, inertia:"
     lines = agreement.splitlines()
     counts = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines[2:]]
@@ -131,3 +137,15 @@ def test_size_classes_are_averaged_geometrically():
     rows, times = class_means(np.array([[100, 1.0], [100, 4.0], [1000, 3.0]]))
     assert rows.tolist() == pytest.approx([100, 1000])
     assert times.tolist() == pytest.approx([2, 3])
+
+
+def test_kskm_is_set_beside_the_program_of_the_authors():
+    with open(ROOT / "benchmarks" / "kskm_authors.csv", newline="") as file:
+        rows = list(csv.DictReader(file))[:2]
+    runs = []
+    for row, factor in zip(rows, (1.0, 1.21), strict=True):
+        task = Task("main", row["dataset"], float(row["level"]), "KSKM", 0)
+        runs.append(Record.of(task, "ok", inertia=factor * float(row["inertia"]), cpu_s=1.0))
+    said = beside_the_program(Summary(runs))
+    assert "on 2 instances: 1.100 in the geometric mean, 1.105 in the median" in said
+    assert beside_the_program(Summary([])) == ""

@@ -14,7 +14,7 @@ from experiments.tables import (
     SPECS,
     TIME,
     TableCell,
-    _paper_fails,
+    _paper_was_cut,
     build_tables,
     paper_values,
 )
@@ -298,7 +298,34 @@ def test_a_difference_counts_as_explained_or_not():
 def test_failures_of_the_paper_excuse_cells_of_the_same_experiment_alone(name, excused):
     spec = next(spec for spec in SPECS if spec.name == name)
     assert paper_values()["success-rate", "COL2", 0.5, "success", "PCCC"] == 0.99
-    assert _paper_fails(spec, TableCell("COL2", 0.5, "inertia", "PCCC", 1.0, None)) == excused
+    assert _paper_was_cut(spec, TableCell("COL2", 0.5, "inertia", "PCCC", 1.0, None)) == excused
+
+
+@pytest.mark.parametrize(("method", "cut"), [("BLPKMCC", True), ("KSKM_E", False)])
+def test_runs_that_took_all_of_the_papers_time_are_cut_short(method, cut):
+    spec = next(spec for spec in SPECS if spec.name == "inertia-col4")
+    seconds = paper_values()["time-col4", "cifar100", 0.005, "time", method]
+    assert (seconds >= 3600) == cut
+    assert paper_values()["success-rate-col4", "cifar100", 0.005, "success", method] == 1
+    assert _paper_was_cut(spec, TableCell("cifar100", 0.005, "inertia", method, 1.0, None)) == cut
+
+
+@pytest.mark.parametrize(
+    ("seconds", "direction"), [(0.05, None), (0.2, True)], ids=["below", "above"]
+)
+def test_a_time_below_the_baselines_that_our_limit_cut_has_no_direction(seconds, direction):
+    instance = ("COL4/banana", 0.005)  # where the paper's PCCC takes longer than KSKM
+    cut = limited(run(*instance, "PCCC", 0, 1.0, seconds))
+    cells = table([run(*instance, "KSKM", 0, 1.0, 0.1), cut], "time-col4").lookup()
+    assert cells["banana", 0.005, "time", "PCCC"].direction is direction
+
+
+def test_multiples_have_intervals_that_know_how_the_baseline_scatters():
+    names = datasets.names("COL2")
+    base = [run(name, 0.05, "KSKM", seed, 10.0 + seed) for name in names for seed in range(4)]
+    steady = [run(name, 0.05, "PCCC", seed, 12.0) for name in names for seed in range(4)]
+    ours = table([*base, *steady], "inertia").lookup()["COL2", 0.05, "inertia", "PCCC"].ours
+    assert ours.low < ours.value < ours.high
 
 
 def test_the_best_of_ten_is_a_mean_where_there_are_several_tens():
@@ -321,5 +348,8 @@ def test_costs_are_multiples_of_the_papers_seconds_with_the_most_memory():
     records += [run("COL4/banana", 0.05, "KSKM", 0, 5.0, 0.005)]
     table = costs_table(records, build_tables(Summary(records)))
     # The paper has 0.2 and 0.01 seconds: 1.5 times and half as much.
-    assert "| `KSKM` | 2 | 0.87 | 1 | 1.5 (banana 1 %) | 70 MB (banana 1 %) |" in table
+    line = "| `KSKM` | 2 | 0.87 | 1 | 1.5 (banana 1 %) | {} | {} | 70 MB (banana 1 %) |"
+    assert line.format(0, "0.87") in table
+    records[-1] = limited(records[-1])
+    assert line.format(1, "1.5") in costs_table(records, build_tables(Summary(records)))
     assert costs_table([], build_tables(Summary([]))) == ""
