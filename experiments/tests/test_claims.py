@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from experiments.claims import (
+from experiments.claims import CLAIMS, claims_page, verdict
+from experiments.evidence import (
     ALIKE,
-    CLAIMS,
     HIGHER,
     LOWER,
     NOT_HIGHER,
@@ -19,8 +19,6 @@ from experiments.claims import (
     Reaches,
     Succeeds,
     best_known,
-    claims_page,
-    verdict,
 )
 from experiments.tables import SPECS, PaperTable, TableCell, build_tables
 from kempe import methods
