@@ -325,7 +325,7 @@ ARGUMENTS: dict[str, Callable[[Rng], list[Any]]] = {
     "three_colour_moves": lambda rng: [instance(rng), colours(rng), np.ones(3, dtype=bool), soon()],
     "transport": transport,
     "unpeel": lambda rng: [graph(rng, 6), everyone(), np.full(6, -1, dtype=np.int32), 6],
-    "violated_cuts": lambda rng: [symmetric(rng), rng.random(6) + 0.1, 0.01, 5, True],
+    "violated_cuts": lambda rng: [symmetric(rng), rng.random(6) + 0.1, 0.01, 5, True, soon()],
 }
 
 

@@ -22,6 +22,7 @@ from kempe.plotting import (
 from kempe.plotting._style import BROKEN, COLOURS, GIVEN_UP, MARKERS, colour, marker
 from kempe.plotting.graph import spring_layout
 from kempe.proof import OptimalityCertificate
+from kempe.proof.nodes import SoftPairs
 from kempe.search.recorder import Recorder
 from kempe.search.result import Solution
 
@@ -191,6 +192,19 @@ def test_both_bounds_of_a_certificate_end_where_it_does():
     assert drawn["lower bound"] == [[0.1, 1.0], [0.2, 3.0], [0.3, 3.5]]
     assert "12.5 %" in ax.get_title("right")
     assert "matrix" in ax.get_title("left")
+
+
+def test_the_gap_of_a_certificate_with_soft_pairs_is_that_of_the_objective():
+    history = np.array([[0.1, 1.0, 6.0]])
+    soft = SoftPairs(np.array([[0, 1]]), np.array([True]), np.array([2.0]))
+    certificate = OptimalityCertificate(
+        np.arange(2, dtype=np.int32), 2, (), 4.5, 4.0, "", history=history, seconds=0.3, soft=soft
+    )
+    ax = CertificateDisplay.from_certificate(certificate).ax_
+    drawn = {line.get_label(): line.get_xydata().tolist() for line in ax.lines}
+    assert drawn["inertia and prices"] == [[0.1, 6.0], [0.3, 6.0]]
+    assert ax.get_ylabel() == "inertia and prices"
+    assert "25 %" in ax.get_title("right")
 
 
 @pytest.mark.parametrize(("method", "words"), [("parts", "parts"), ("prices", "prices")])

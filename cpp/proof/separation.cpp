@@ -9,6 +9,7 @@
 
 #include "basics/arrays.h"
 #include "basics/checks.h"
+#include "basics/stopper.h"
 #include "module.h"
 #include "proof/cuts.h"
 
@@ -60,8 +61,9 @@ class Separation {
             scale_.push_back(static_cast<float>(1.0 / std::sqrt(weight[i])));
     }
 
-    void run(bool larger) {
-        for (Vertex i = 0; i < size_; ++i) {
+    // Where time is up, the cuts of the centres so far are all there are.
+    void run(bool larger, Stopper& stopper) {
+        for (Vertex i = 0; i < size_ && !stopper.look(); ++i) {
             if (!look_around(i)) continue;
             find_triangles();
             for (const Triangle& t : triangles_.take())
@@ -159,13 +161,13 @@ class Separation {
 };
 
 nb::tuple violated_cuts(In2<float> matrix, In1<double> weight, float least, int per_centre,
-                        bool larger) {
+                        bool larger, Stopper& stopper) {
     const int n = static_cast<int>(weight.shape(0));
     if (matrix.shape(0) != weight.shape(0) || matrix.shape(1) != weight.shape(0))
         throw std::invalid_argument("the matrix must have a row and a column for each group");
     if (per_centre < 0) throw std::invalid_argument("per_centre must not be negative");
     Separation separation(matrix.data(), weight.data(), n, least, per_centre);
-    unlocked([&] { separation.run(larger); });
+    unlocked([&] { separation.run(larger, stopper); });
     CutList& cuts = separation.cuts;
     return nb::make_tuple(to_numpy(std::move(cuts.centres)), to_numpy(std::move(cuts.offsets)),
                           to_numpy(std::move(cuts.members)),
@@ -176,7 +178,7 @@ nb::tuple violated_cuts(In2<float> matrix, In1<double> weight, float least, int 
 
 void bind_separation(nb::module_& m) {
     m.def("violated_cuts", &violated_cuts, nb::arg("matrix"), nb::arg("weight"), nb::arg("least"),
-          nb::arg("per_centre"), nb::arg("larger"));
+          nb::arg("per_centre"), nb::arg("larger"), nb::arg("stopper"));
 }
 
 }  // namespace kempe

@@ -494,11 +494,17 @@ class Pricing:
         """
 
 def violated_cuts(
-    matrix: NDArray[np.float32], weight: _Floats, least: float, per_centre: int, larger: bool
+    matrix: NDArray[np.float32],
+    weight: _Floats,
+    least: float,
+    per_centre: int,
+    larger: bool,
+    stopper: Stopper,
 ) -> tuple[_Ints, NDArray[np.int64], _Ints, NDArray[np.float32]]:
     """Triangles and, if wanted, larger cuts that a matrix violates by more than ``least``.
 
-    At most ``per_centre`` of both kinds for each centre. Returns centres, offsets, members and by
+    At most ``per_centre`` of both kinds for each centre, and none of those centres that it has no
+    time for. Returns centres, offsets, members and by
     which share of the centre's diagonal entry each is violated.
     """
 

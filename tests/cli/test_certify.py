@@ -130,6 +130,9 @@ def test_limits_and_soft_pairs_are_part_of_a_certificate(run):
     result = run("verify", "new.kempe", "data.csv", "--json", *problem)
     assert result.exit_code == 0, result.output
     assert "verified: inertia and prices" in result.stderr
+    assert "no clustering into 3 clusters below" in result.stderr
+    assert "soft pairs cost 2.5 to 2.5" in result.stderr
+    assert json.loads(result.stdout)["n_clusters"] == 3
     assert json.loads(result.stdout)["lower_bound"] == figures["lower_bound"]
     assert run("verify", "new.kempe", "data.csv", *problem[:2]).exit_code == 1
     assert run("verify", "new.kempe", "data.csv", *problem[2:]).exit_code == 1

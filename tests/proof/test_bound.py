@@ -126,6 +126,15 @@ def test_a_gap_that_only_a_missed_eigenvalue_closes_is_not_closed(monkeypatch):
     assert ascent.steps > 0
 
 
+def test_pairs_are_fixed_by_all_eigenvalues(monkeypatch):
+    ascent, inertia = ascent_that_misses_eigenvalues(monkeypatch)
+    ascent.run(lambda: 0.95 * inertia, lambda _: ascent.steps >= 20, lambda _: False)
+    fixed = fixed_apart(ascent.relaxation, ascent.best, inertia)
+    monkeypatch.undo()
+    assert ascent.relaxation.is_dense
+    assert fixed == fixed_apart(ascent.relaxation, ascent.best, inertia)
+
+
 def test_all_eigenvalues_are_not_begun_without_the_time_for_them(monkeypatch):
     ascent, inertia = ascent_that_misses_eigenvalues(monkeypatch)
     monkeypatch.setattr(relaxation_module, "DENSE_SECONDS", 1.0)

@@ -12,7 +12,7 @@ import pytest
 
 import kempe
 from kempe import Constraints, InfeasibleConstraintsError, KempeKMeans, certify
-from kempe.proof import OptimalityCertificate, ProofCallbacks
+from kempe.proof import OptimalityCertificate, ProofCallbacks, fixing
 from kempe.proof import certify as certify_module
 from kempe.proof import parts as parts_module
 from kempe.proof.certificate import relative_gap
@@ -303,3 +303,50 @@ def test_the_bound_is_the_checkers():
     assert certificate.lower_bound == certificate.history[-1, 1]
     assert certificate.gap == relative_gap(certificate.lower_bound, certificate.inertia)
     assert kempe.certify is certify
+
+
+def test_pairs_that_were_fixed_too_soon_cost_no_more_than_what_follows_from_them(monkeypatch):
+    problem = overlapping(seed=3, n=60, k=5, pairs=200)
+    sound = certify(**problem, time_limit=20, gap=1e-7, random_state=0)
+    assert any(node.kind == "fixing" for part in sound.parts for node in part.nodes)
+    # With less than no margin pairs are fixed that better clusterings have together.
+    monkeypatch.setattr(fixing, "MARGIN", -0.05)
+    certificate = certify(**problem, time_limit=20, gap=1e-7, random_state=0)
+    assert not any(node.kind == "fixing" for part in certificate.parts for node in part.nodes)
+    assert 0 < certificate.lower_bound <= sound.inertia * (1 + 1e-9)
+    verified(certificate, problem["X"], cannot_link=problem["cannot_link"])
+
+
+@pytest.mark.parametrize("price", [1e11, 1e12, 1e20, 1e100])
+def test_prices_far_above_the_inertia_leave_a_proof(price):
+    rng = np.random.default_rng(6)
+    X, pairs = rng.normal(size=(14, 2)), [(1, 8), (11, 12)]
+    labels = np.arange(14) % 3
+    certificate = certify(
+        X, labels, soft_must_link=pairs, soft_price=price, time_limit=0.5, random_state=0
+    )
+    assert 0 <= certificate.lower_bound <= certificate.objective
+
+
+@pytest.mark.parametrize(("scale", "flows"), [(1e160, "overflow"), (1e-200, "underflow")])
+def test_data_without_an_inertia_in_double_precision_is_refused(scale, flows):
+    X = scale * np.random.default_rng(0).normal(size=(12, 2))
+    with pytest.raises(ValueError, match=f"the inertia would {flows}; scale X"):
+        certify(X, np.arange(12) % 3)
+
+
+@pytest.mark.slow
+def test_ctrl_c_during_the_search_for_labels_ends_the_proof_too():
+    X = np.random.default_rng(0).normal(size=(1500, 4))
+    pressed: list[float] = []
+
+    def press() -> None:
+        time.sleep(1.0)
+        pressed.append(time.perf_counter())
+        signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+
+    threading.Thread(target=press).start()
+    # The search has a share of the time, so Ctrl-C falls into it.
+    certificate = certify(X, n_clusters=20, time_limit=60, random_state=0)
+    assert time.perf_counter() - pressed[0] < 15
+    assert 0 <= certificate.lower_bound <= certificate.inertia

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from itertools import combinations, pairwise
 
 import numpy as np
@@ -192,7 +193,9 @@ def test_separation_finds_all_triangles_and_only_what_is_violated(seed):
         for pair in combinations([j for j in range(9) if j != i], 2)
         if excess(Z, i, pair) > 0.1 and min(Z[i, list(pair)]) > 0.1 * Z[i, i]
     }
-    centres, offsets, members, excesses = _core.violated_cuts(Y, weight, 0.1, 1000, True)
+    centres, offsets, members, excesses = _core.violated_cuts(
+        Y, weight, 0.1, 1000, True, _core.Stopper()
+    )
     found = list(zip(centres.tolist(), members_of((0, offsets, members, 0)), strict=True))
     assert {(i, *sorted(J)) for i, J in found if len(J) == 2} == expected
     assert any(len(J) > 2 for _, J in found)
@@ -204,11 +207,27 @@ def test_separation_finds_all_triangles_and_only_what_is_violated(seed):
 def test_separation_keeps_the_most_violated_of_each_centre():
     weight = np.ones(30)
     Y = np.abs(symmetric(3, 30)) + np.eye(30, dtype=np.float32)
-    every = _core.violated_cuts(Y, weight, 0.01, 10_000, False)
-    few = _core.violated_cuts(Y, weight, 0.01, 2, False)
+    every = _core.violated_cuts(Y, weight, 0.01, 10_000, False, _core.Stopper())
+    few = _core.violated_cuts(Y, weight, 0.01, 2, False, _core.Stopper())
     for centre in range(30):
         best = np.sort(every[3][every[0] == centre])[::-1][:2]
         np.testing.assert_array_equal(np.sort(few[3][few[0] == centre])[::-1], best)
+
+
+def test_separation_ends_at_the_centre_at_which_time_is_up():
+    """Noise of many groups violates so many cuts that all centres take seconds."""
+    rng = np.random.default_rng(0)
+    n = 900
+    Y = rng.random((n, n)).astype(np.float32)
+    Y = np.maximum(Y, Y.T)
+    np.fill_diagonal(Y, 1.0)
+    stopper = _core.Stopper(0.05)
+    started = time.process_time()
+    centres = _core.violated_cuts(Y, np.ones(n), 0.01, 5, True, stopper)[0]
+    assert time.process_time() - started < 1.0
+    assert 0 < np.unique(centres).size < n
+    stopper.stop()
+    assert _core.violated_cuts(Y, np.ones(n), 0.01, 5, True, stopper)[0].size == 0
 
 
 def test_no_clustering_violates_a_cut():
@@ -217,7 +236,7 @@ def test_no_clustering_violates_a_cut():
         same = labels[:, None] == labels
         total = np.bincount(labels, weight)[labels]
         Y = np.where(same, np.sqrt(np.outer(weight, weight)) / total, 0).astype(np.float32)
-        assert _core.violated_cuts(Y, weight, 1e-4, 100, True)[0].size == 0
+        assert _core.violated_cuts(Y, weight, 1e-4, 100, True, _core.Stopper())[0].size == 0
 
 
 def test_some_cuts_can_be_chosen():
@@ -257,6 +276,6 @@ def test_matrices_of_other_sizes_are_refused():
         with pytest.raises(ValueError, match="a row and a column"):
             pool.project(*matrices, 1)
     with pytest.raises(ValueError, match="a row and a column"):
-        _core.violated_cuts(wrong, np.ones(4), 0.1, 1, True)
+        _core.violated_cuts(wrong, np.ones(4), 0.1, 1, True, _core.Stopper())
     with pytest.raises(ValueError, match="must not be negative"):
-        _core.violated_cuts(right, np.ones(4), 0.1, -1, True)
+        _core.violated_cuts(right, np.ones(4), 0.1, -1, True, _core.Stopper())

@@ -12,6 +12,7 @@ import typer
 from kempe.cli.console import check_outputs, note, on_terminal
 from kempe.cli.data import read_with_constraints
 from kempe.cli.options import Json, PairOptions, Quiet, SizeOptions, TableOptions
+from kempe.words import counted
 
 if TYPE_CHECKING:
     from kempe.proof import OptimalityCertificate, Verification
@@ -53,17 +54,20 @@ def verify(
     if json:
         print_json(proven, optimal=proven.gap <= gap)  # whatever gap the file was content with
     if not quiet:
-        what, value = ("inertia", proven.inertia)
+        what, value, prices = "inertia", proven.inertia, ""
         if claimed.soft is not None:
             what, value = "inertia and prices", proven.objective
+            cheapest, dearest = claimed.soft.prices.min(), claimed.soft.prices.max()
+            prices = f"; soft pairs cost {cheapest:.3g} to {dearest:.3g}"
+        clusters = counted(proven.n_clusters, "cluster")
         note(
-            f"verified: {what} {value:,.9g}, no clustering below "
-            f"{proven.lower_bound:,.9g}, gap {100 * proven.gap:.3g} %"
+            f"verified: {what} {value:,.9g}, no clustering into {clusters} "
+            f"below {proven.lower_bound:,.9g}, gap {100 * proven.gap:.3g} %{prices}"
         )
 
 
 def print_json(figures: OptimalityCertificate | Verification, **more: Any) -> None:
     """Print what was proven to standard output."""
-    names = ("lower_bound", "inertia", "objective", "gap", "n_nodes")
+    names = ("n_clusters", "lower_bound", "inertia", "objective", "gap", "n_nodes")
     json_format.dump({name: getattr(figures, name) for name in names} | more, sys.stdout)
     sys.stdout.write("\n")

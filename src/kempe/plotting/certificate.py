@@ -30,9 +30,12 @@ class CertificateDisplay:
     Attributes
     ----------
     seconds, lower_bound, inertia : arrays
-        What was known when: no clustering is below the one, the labels have the other.
+        What was known when: no clustering is below the one, the labels have the other. With soft
+        pairs, both are about the inertia and the prices of broken pairs together.
     carried_by
         What kind of proof carries the last bound, in words.
+    what
+        What the bounds are about.
     ax_ : Axes
         What was drawn on, after :meth:`plot`.
     """
@@ -41,6 +44,7 @@ class CertificateDisplay:
     lower_bound: NDArray[np.float64]
     inertia: NDArray[np.float64]
     carried_by: str = ""
+    what: str = "inertia"
     ax_: Axes | None = None
 
     @classmethod
@@ -56,9 +60,10 @@ class CertificateDisplay:
         ax
             Where to draw; a new figure by default.
         """
-        end = [[certificate.seconds, certificate.lower_bound, certificate.inertia]]
-        seconds, lower, inertia = np.concatenate([certificate.history, end]).T
-        return cls(seconds, lower, inertia, CARRIED_BY[certificate.method]).plot(ax=ax)
+        end = [[certificate.seconds, certificate.lower_bound, certificate.objective]]
+        seconds, lower, upper = np.concatenate([certificate.history, end]).T
+        what = "inertia" if certificate.soft is None else "inertia and prices"
+        return cls(seconds, lower, upper, CARRIED_BY[certificate.method], what).plot(ax=ax)
 
     def plot(self, *, ax: Axes | None = None) -> CertificateDisplay:
         """Draw.
@@ -71,7 +76,7 @@ class CertificateDisplay:
         ax = axes(ax)
         object.__setattr__(self, "ax_", ax)
         for bound, colour, name in (
-            (self.inertia, INK, "inertia"),
+            (self.inertia, INK, self.what),
             (self.lower_bound, COLOURS[0], "lower bound"),
         ):
             ax.step(self.seconds, bound, where="post", lw=1.5, color=colour, label=name)
@@ -90,7 +95,7 @@ class CertificateDisplay:
         if self.carried_by:
             ax.set_title(f"by {self.carried_by}", fontsize="medium", loc="left")
         ax.set_xlabel("seconds")
-        ax.set_ylabel("inertia")
+        ax.set_ylabel(self.what)
         # The first bounds can be far below; what matters is how the gap closes at the end.
         ax.set_ylim(*_range(self.lower_bound, self.inertia))
         ax.margins(x=0.02)

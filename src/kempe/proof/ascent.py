@@ -107,6 +107,8 @@ class Ascent:
         Multipliers to begin with.
     pace
         How time is spent.
+    stopper
+        Ends a search for cuts.
 
     Attributes
     ----------
@@ -127,9 +129,16 @@ class Ascent:
         The matrix of the last step, of the Fantope.
     """
 
-    def __init__(self, relaxation: Relaxation, start: Dual, pace: Pace = THOROUGH) -> None:
+    def __init__(
+        self,
+        relaxation: Relaxation,
+        start: Dual,
+        pace: Pace = THOROUGH,
+        stopper: _core.Stopper | None = None,
+    ) -> None:
         self.relaxation = relaxation
         self._pace = pace
+        self._stopper = stopper or _core.Stopper()
         self.value = -np.inf
         self.best = start
         self.steps = 0
@@ -268,7 +277,7 @@ class Ascent:
         size = self.relaxation.size
         each = self._pace.cuts_per_group
         centres, offsets, members, excess = _core.violated_cuts(
-            self.Y, self.relaxation.weight, self._bar, 2 * each, True
+            self.Y, self.relaxation.weight, self._bar, 2 * each, True, self._stopper
         )
         most = max(500, each * size)
         best = np.sort(np.argsort(-excess, kind="stable")[:most])

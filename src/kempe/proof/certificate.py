@@ -63,12 +63,15 @@ class Verification:
         Number of nodes that were checked.
     objective
         The inertia, and the prices of the soft pairs that the labels break (rounded up).
+    n_clusters
+        The number of clusters of those clusterings, k.
     """
 
     lower_bound: float
     inertia: float
     n_nodes: int
     objective: float
+    n_clusters: int
 
     @property
     def gap(self) -> float:
@@ -99,7 +102,7 @@ class OptimalityCertificate:
     gap_wanted
         The relative gap at which the labels count as optimal.
     history : float64 array of shape (m, 3)
-        Seconds, lower bound and inertia at that time.
+        Seconds, lower bound and objective at that time.
     seconds
         Wall time that the proof took to find.
     method

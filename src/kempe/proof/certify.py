@@ -15,6 +15,7 @@ from sklearn.utils.validation import _check_sample_weight
 
 from kempe import _core
 from kempe.constraints import Constraints
+from kempe.data_checks import MOST_BINARY_DIGITS
 from kempe.engine import KempeKMeans
 from kempe.exceptions import CertificateError
 from kempe.fit_arguments import as_constraints, seconds_of
@@ -225,6 +226,8 @@ def _searched(
         random_state=int(rng.integers(2**31 - 1)),
     )
     model.fit(rows, constraints=problem.constraints, sample_weight=problem.row_weight)
+    if model.result_.stop_reason == "interrupted":
+        stopper.stop()  # the search has kept Ctrl-C to itself
     return model.labels_, _price_of(model)
 
 
@@ -241,6 +244,14 @@ def _check_weights(weights: NDArray[np.float64]) -> None:
             f"weights from {positive.min():.3g} to {positive.max():.3g} differ by too much for a "
             "proof in double precision"
         )
+
+
+def _check_scale(data: Data) -> None:
+    """Refuse data whose inertia is no number in double precision."""
+    digits = 2 * data.length + data.mass
+    if abs(digits) > MOST_BINARY_DIGITS:
+        flows = "overflow" if digits > 0 else "underflow"
+        raise ValueError(f"the inertia would {flows}; scale X, for example by StandardScaler")
 
 
 def _check_labels(problem: Problem, labels: NDArray[np.int32]) -> None:
@@ -286,6 +297,7 @@ class _Proof:
         self._problem = problem if soft is None else with_prices(problem, soft)
         self._soft = soft
         self._data = Data.centred(problem.rows, problem.row_weight)
+        _check_scale(self._data)
         scaled = None if soft is None else PricedPairs.scaled(soft, self._data.unit)
         self._incumbent = Incumbent(self._problem, self._data, labels, rng, stopper, scaled)
         self._terms = Terms.of(self._data.heavy.weight, problem.limits, scaled)
@@ -511,5 +523,15 @@ class _Proof:
                 parts = (Part(rows, self._priced.nodes(room)),)
                 with suppress(CertificateError):  # rounding takes more than there is room for
                     return "prices", parts, check(parts)
-        trees = tuple(Part(self._bounded(rows), tree.nodes(rows)) for rows, tree in self._trees)
+        trees = self._parts()
+        # A pair that was fixed by less than rounding costs is no reason to lose the rest.
+        with suppress(CertificateError):
+            return self._method, trees, check(trees)
+        trees = self._parts(fixings=False)
         return self._method, trees, check(trees)
+
+    def _parts(self, *, fixings: bool = True) -> tuple[Part, ...]:
+        return tuple(
+            Part(self._bounded(rows), tree.nodes(rows, fixings=fixings))
+            for rows, tree in self._trees
+        )

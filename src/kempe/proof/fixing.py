@@ -26,8 +26,11 @@ def fixed_apart(relaxation: Relaxation, dual: Dual, inertia: float) -> tuple[Pai
     heaviest = (free * weight) @ free.T
     gain = 2 * dual.slack * np.sqrt(np.outer(weight, weight)) / np.maximum(heaviest, weight.min())
     correction = dual.slack - cut_matrix(dual.cuts, weight)
-    value = relaxation.value(correction, 1.0, dual.slack.diagonal().astype(np.float64))
-    settled = gain >= max(inertia - value, 0.0) + MARGIN * relaxation.magnitude
+    diagonal = dual.slack.diagonal().astype(np.float64)
+    value = relaxation.value(correction, 1.0, diagonal, exactly=True)
+    # The checker takes a share of all prices off, also of those that are decided here.
+    margin = MARGIN * (relaxation.magnitude + relaxation.prices)
+    settled = gain >= max(inertia - value, 0.0) + margin
     pairs = np.argwhere(np.triu(settled & ~relaxation.cannot, 1))
     rows = relaxation.first_row
     return tuple((int(rows[i]), int(rows[j])) for i, j in pairs)

@@ -143,6 +143,8 @@ class Incumbent:
             model.fit(data.rows, constraints=constraints, sample_weight=data.weight)
         except (NoSolutionFoundError, InfeasibleConstraintsError):
             return  # none that agrees with the facts, so none better than the labels, or none found
+        if model.result_.stop_reason == "interrupted":
+            self._stopper.stop()  # the search has kept Ctrl-C to itself
         self.offer(model.labels_)
 
     def _seed(self) -> int:

@@ -32,7 +32,7 @@ class ProofState:
     lower_bound
         The best bound so far, as the solver sees it.
     inertia
-        That of the best labels so far.
+        That of the best labels so far; with soft pairs, and the prices of those that they break.
     n_nodes, n_open
         Nodes of the tree, and those that still need a better bound.
     """

@@ -167,6 +167,11 @@ class Relaxation:
         """What every clustering pays for soft pairs."""
         return self.terms.fixed if self.terms else 0.0
 
+    @property
+    def prices(self) -> float:
+        """Sum of the prices of all soft pairs."""
+        return self.terms.prices if self.terms else 0.0
+
     @cached_property
     def magnitude(self) -> float:
         """Sum of squares of all rows, and how large the matrix of costs is."""

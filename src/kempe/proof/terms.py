@@ -206,7 +206,10 @@ class Terms:
         position = np.full(facts.n_groups, -1)
         position[active] = np.arange(active.size)
         net, paid = self.soft.nets(facts.group, position, cannot)
-        return replace(terms, cost=self._costs(net, weight, rows), fixed=paid, net=net)
+        prices = float(self.soft.prices.sum())
+        return replace(
+            terms, cost=self._costs(net, weight, rows), fixed=paid, prices=prices, net=net
+        )
 
     def _costs(self, net: Floats, weight: Floats, rows: Numbers) -> Any:
         """Matrix of what pairs of groups cost at least, in the scale of Y."""
@@ -259,6 +262,8 @@ class NodeTerms:
         A matrix, of which the product with Y is at most what undecided pairs cost.
     fixed
         What all clusterings of the node pay.
+    prices
+        What all soft pairs cost together, decided or not.
     net
         Price of each two groups, positive if they should be together; empty without soft pairs.
     """
@@ -267,4 +272,5 @@ class NodeTerms:
     limits: DiagonalLimits | None
     cost: Any
     fixed: float = 0.0
+    prices: float = 0.0
     net: Floats = field(default_factory=lambda: np.empty((0, 0)))

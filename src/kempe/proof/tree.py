@@ -120,14 +120,17 @@ class Branch:
         """
         return bool(self.children) and (self.dual is None or min(inertia, self.proven) > self.value)
 
-    def nodes(self, data: Data, inertia: float) -> Iterator[Node]:
-        """Give the tree in preorder; children that prove no more than their parent are left out."""
+    def nodes(self, data: Data, inertia: float, *, fixings: bool = True) -> Iterator[Node]:
+        """Give the tree in preorder; children that prove no more than their parent are left out.
+
+        Without fixings, what follows from them is left out, too.
+        """
         waiting: list[tuple[Branch, int | None]] = [(self, None)]
         for number in itertools.count():
             if not waiting:
                 return
             branch, parent = waiting.pop()
-            useful = branch.needs_children(inertia)
+            useful = branch.needs_children(inertia) and (fixings or branch.kind != "fixing")
             yield branch.node(data, parent, useful)
             if useful:
                 waiting += [(child, number) for child in reversed(branch.children)]
@@ -210,7 +213,7 @@ class Tree:
     report
         Told of every change of the bound.
     stopper
-        Ends a presolve.
+        Ends a presolve, and a search for cuts.
     pace
         How the ascent of a node spends its time.
     terms
@@ -266,10 +269,10 @@ class Tree:
         """Lower bound that the tree proves now."""
         return min(self.incumbent.objective, self.root.proven)
 
-    def nodes(self, rows: NDArray[np.int64]) -> tuple[Node, ...]:
+    def nodes(self, rows: NDArray[np.int64], *, fixings: bool = True) -> tuple[Node, ...]:
         """Give the tree in preorder; its row ``i`` is row ``rows[i]`` of the certificate."""
-        objective = self.incumbent.objective
-        return tuple(renumbered(node, rows) for node in self.root.nodes(self.data, objective))
+        nodes = self.root.nodes(self.data, self.incumbent.objective, fixings=fixings)
+        return tuple(renumbered(node, rows) for node in nodes)
 
     def grow(self, n_jobs: int) -> None:
         """Bound the root, then split open nodes."""
@@ -377,7 +380,7 @@ class Tree:
     def _climb(self, branch: Branch, start: Dual, patience: StallRule) -> None:
         """Raise the bound of a node by its own multipliers."""
         assert branch.relaxation is not None
-        ascent = Ascent(branch.relaxation, start, self._pace)
+        ascent = Ascent(branch.relaxation, start, self._pace, self._stopper)
 
         def stalled(running: Ascent) -> bool:
             self._raise(branch, running)
@@ -402,7 +405,9 @@ class Tree:
         relaxation, dual = branch.relaxation, branch.dual
         assert relaxation is not None
         assert dual is not None
-        if branch.value >= self.target or not self.incumbent.is_whole or self._should_stop():
+        if branch.value >= self.target or not self.incumbent.is_whole:
+            return None
+        if self._should_stop(0.0 if relaxation.is_dense else relaxation.exact_seconds):
             return None
         fixed = fixed_apart(relaxation, dual, self.incumbent.objective)
         if not fixed:

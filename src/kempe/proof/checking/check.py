@@ -129,8 +129,9 @@ def prove(
         terms = _terms(problem, limits, soft if len(parts) == 1 else None)
         values.append(value_of_tree(part.nodes, facts, problem, own_report, terms))
         done += len(part.nodes)
-    lower = min(upper, math.fsum(values) * (1 - rounding.EPSILON))
-    return Verification(lower, inertia, n_nodes, upper)
+    total = math.fsum(values) * (1 - rounding.EPSILON)
+    require(not math.isnan(total), "the bound is no number")
+    return Verification(min(upper, total), inertia, n_nodes, upper, n_clusters)
 
 
 def _terms(problem: Problem, limits: Limits | None, soft: SoftPairs | None) -> Terms | None:
