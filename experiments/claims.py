@@ -252,10 +252,10 @@ def _line(claim: Claim, summary: Summary, tables: Tables) -> str:
         [item.finding(summary, tables) for item in items]
         for items in (claim.evidence, claim.beside)
     )
-    measured = "; ".join(finding.words for finding in findings)
+    measured = [finding.words for finding in findings]
     if beside:
-        measured += ". Beside it: " + "; ".join(finding.words for finding in beside)
-    return f"| {claim.words} | {claim.place} | {measured} | {verdict(findings)} |"
+        measured += ["*beside it:*", *(finding.words for finding in beside)]
+    return f"| {claim.words} | {claim.place} | {'<br>'.join(measured)} | {verdict(findings)} |"
 
 
 def verdict(findings: Sequence[Finding]) -> str:
