@@ -214,9 +214,9 @@ def _as_expected(record: Record) -> Record:
     return replace(record, status="ok") if record.method == KMEANS else record
 
 
-def read_authors(path: Path = FIGURES_OF_AUTHORS) -> dict[Instance, Runs]:
+def read_authors() -> dict[Instance, Runs]:
     """Figures of the authors' program per instance."""
-    with path.open(encoding="utf-8", newline="") as file:
+    with FIGURES_OF_AUTHORS.open(encoding="utf-8", newline="") as file:
         return {
             (row["dataset"], float(row["level"])): Runs(
                 float(row["inertia"]), float(row["lowest"]), float(row["cpu_s"])

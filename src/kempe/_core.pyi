@@ -504,8 +504,8 @@ def violated_cuts(
     """Triangles and, if wanted, larger cuts that a matrix violates by more than ``least``.
 
     At most ``per_centre`` of both kinds for each centre, and none of those centres that it has no
-    time for. Returns centres, offsets, members and by
-    which share of the centre's diagonal entry each is violated.
+    time for. Returns centres, offsets, members and by which share of the centre's diagonal entry
+    each is violated.
     """
 
 def clique_deductions(
